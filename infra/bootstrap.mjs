@@ -1,6 +1,6 @@
-// The first program of every root command. It runs on the Node the machine has (20.20 or newer), installs what the
-// repository needs from the npm registry, and hands over to Node 24, which the `node` package of that registry brings.
-// Plain JavaScript and built-in modules only: nothing is installed yet when it starts.
+// The first program of every root command. It runs on the machine's Node (20.20 or newer), installs the dependencies
+// from the npm registry, and starts Node 24, which the `node` package of that registry contains. It uses plain
+// JavaScript and built-in modules only, because nothing is installed when it starts.
 import { spawn } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -14,28 +14,31 @@ import { givePlaces } from './tests/src/places.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const bin = join(root, 'node_modules', '.bin')
-/** What clones on this machine share. */
+/** Folder that all clones on this machine share. */
 const machineFolder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'terrane')
-/** Tells results of this run from those of earlier ones. */
+/** Distinguishes results of this run from those of earlier ones. */
 const runId = process.env.TERRANE_RUN ?? randomUUID()
 const stamp = join(root, 'node_modules', '.terrane-install')
 
-/** Processes of tests that run at once: one for each core, and two more since many of them wait for children. */
+/** Maximum concurrent test processes: one per core, and two more because many of them wait for children. */
 const TESTS_AT_ONCE = availableParallelism() + 2
-/** More tasks than there are packages: those of tests wait for their places. */
+/** More than the number of packages, because tasks of tests wait for their places. */
 const TASKS_AT_ONCE = 100
 
 const commands = {
   install: async () => 0,
   stack: (args) => run('node', ['infra/local/src/main.ts', ...args]),
-  // With arguments only the tests that they name, without the checks.
+  // With arguments, only the named tests run, without the checks.
   test: async (args) => (args.length > 0 ? run('vitest', ['run', ...args]) : await everyday()),
   postgres: (args) => turbo(['test:postgres', ...args]),
   long: () => run('node', ['infra/tests/src/long.ts']),
   summary: (lanes) => run('node', ['infra/tests/src/summary.ts', ...lanes]),
 }
 
-/** What `npm start` installs: the apps and the local stack with what they need to run, and Node (the root's dependency). */
+/**
+ * Packages that `npm start` installs: the apps and the local stack with their dependencies, and Node (a dependency of
+ * the root).
+ */
 const RUNNING = ['--prod', '--filter', 'terrane', '--filter-prod', '{apps/*}...', '--filter-prod', '@terrane/local...']
 
 const [name = 'install', ...rest] = process.argv.slice(2)
@@ -47,7 +50,7 @@ if (!command) {
 requireNode(20, 20)
 process.exitCode = (await install(name === 'stack' ? RUNNING : [])) || (await command(rest))
 
-/** The checks and the everyday tests, of which those whose inputs have not changed since they passed are not run again. */
+/** The checks and the everyday tests. Tests whose inputs have not changed since they passed are not run again. */
 async function everyday() {
   const code = await turbo(['types', 'lint', 'rules', 'test'])
   const summary = await run('node', ['infra/tests/src/summary.ts', 'everyday'])
@@ -55,7 +58,7 @@ async function everyday() {
   return summary || code
 }
 
-/** Runs tasks of turbo.json. Results are kept per machine, so that other clones of the repository find them. */
+/** Runs tasks of turbo.json. Results are cached per machine, so that other clones of the repository find them. */
 async function turbo(args) {
   const places = await givePlaces(TESTS_AT_ONCE)
   const force = process.env.TERRANE_TEST_ALL === '1' ? ['--force'] : []
@@ -66,8 +69,8 @@ async function turbo(args) {
 }
 
 /**
- * Installs the locked dependencies unless the lockfile is the one that was installed last. `selection`: flags of pnpm
- * that leave out workspaces and development dependencies; a whole installation is enough for every selection.
+ * Installs the locked dependencies, unless they were installed from this lockfile before. `selection`: flags of pnpm
+ * that leave out workspaces and development dependencies; a complete installation is enough for every selection.
  */
 async function install(selection) {
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -78,7 +81,7 @@ async function install(selection) {
   const wanted = selection.length === 0 ? whole : `running ${whole}`
   if (existsSync(stamp) && [whole, wanted].includes(readFileSync(stamp, 'utf8'))) return 0
   console.log(`Installing dependencies with ${packageManager} (the first time takes a minute) ...`)
-  // The lockfile was checked against the registry's dates when it was made; a clone trusts it as it trusts the code.
+  // The release dates of packages were checked when the lockfile was made, so they are not checked again.
   const flags = [
     '--frozen-lockfile',
     '--trust-lockfile',
@@ -97,11 +100,13 @@ async function install(selection) {
   return 0
 }
 
-/** Runs a program with the repository's own binaries first on PATH, passes signals on, and resolves to its exit code. */
+/**
+ * Runs a program with the repository's own binaries first on PATH, passes signals on, and resolves to its exit code.
+ */
 function run(program, argv, more = {}) {
   const windows = process.platform === 'win32'
   const path = `${bin}${delimiter}${process.env.PATH ?? ''}`
-  // Of every program that starts, Node keeps what it compiled of its modules, and their types stripped.
+  // Node caches the compiled modules and stripped types of every program here.
   const kept = process.env.NODE_COMPILE_CACHE ?? join(root, '.cache', 'node')
   const env = {
     ...process.env,
@@ -113,7 +118,7 @@ function run(program, argv, more = {}) {
     TERRANE_TEST_MACHINE: machineKey(root),
     ...more,
   }
-  // An npm script exports its own configuration; pnpm would read it as flags of its own and warn about each.
+  // npm exports its configuration as variables, which pnpm would read as its own flags and warn about.
   for (const key of Object.keys(env)) if (/^npm_(config|package|lifecycle)_/i.test(key)) delete env[key]
   return new Promise((resolve) => {
     const child = spawn(program, argv, { cwd: root, stdio: 'inherit', env, shell: windows })
@@ -134,7 +139,7 @@ function run(program, argv, more = {}) {
   })
 }
 
-/** A terminal sends Ctrl-C to the whole process group: this process lives until its child has shut down. */
+/** A terminal sends Ctrl-C to the whole process group, so this process waits until its child has ended. */
 function waitForChild() {}
 
 function requireNode(major, minor) {

@@ -1,8 +1,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-// Reports broken relative links of the repository's pages, their anchors included, names that a file of `Where is it decided?`
-// lacks, and decisions that no index lists; part of `pnpm check`.
+// Reports broken relative links of the repository's pages, including anchors, names in `Where is it decided?` that
+// their file does not contain, and decisions that no index lists; part of `pnpm check`.
 
 const SIGNPOST = /\]\(([^)]+\.ts)\) \| `(\w+)` \|/g
 const root = dirname(import.meta.dirname)
@@ -20,7 +20,7 @@ const index = readFileSync(join(root, 'docs/decisions/README.md'), 'utf8')
 for (const path of globSync('docs/decisions/[a-z]*.md', { cwd: root })) {
   if (!index.includes(`(${basename(path)})`)) broken.push(`docs/decisions/README.md: ${basename(path)} is not listed`)
 }
-// A row of a table that names what decides: `[file](path) | `name``.
+// A table row with a file and a name that decides something: `[file](path) | `name``.
 for (const [, path = '', name = ''] of readFileSync(join(root, 'docs/architecture.md'), 'utf8').matchAll(SIGNPOST)) {
   const file = join(root, 'docs', path)
   const isThere = existsSync(file) && new RegExp(`^export .*\\b${name}\\b`, 'm').test(readFileSync(file, 'utf8'))

@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path'
 import { Visitor, parseSync } from 'oxc-parser'
 
 // Finds regular expressions that take more than linear time on some input; part of `pnpm check`. It checks every
-// literal, `new RegExp('…')` and schema `pattern: '…'` in all code that runs. Those of safe-regexes.json were found safe
-// before, which takes a minute for all: `node infra/check-regexes.ts --update` writes that list, and TERRANE_TEST_ALL=1
-// checks all of them again.
+// literal, `new RegExp('…')` and schema `pattern: '…'` in all code that runs. Expressions in safe-regexes.json were
+// found safe before, because a check of all takes a minute: `node infra/check-regexes.ts --update` writes that list,
+// and TERRANE_TEST_ALL=1 checks all of them again.
 
 // The JavaScript implementation, which needs no native program.
 process.env['RECHECK_BACKEND'] = 'pure'
@@ -17,7 +17,7 @@ interface Found {
   readonly flags: string
 }
 
-/** Expressions that are slow on inputs that they never get, and why. */
+/** Expressions that are slow only on inputs that they never get, with the reason. */
 const REVIEWED: ReadonlyMap<string, string> = new Map([
   [
     String.raw`"type"\s*:\s*"(FeatureCollection|Feature|Point|LineString|Polygon|MultiPoint|MultiLineString|MultiPolygon|GeometryCollection)"`,

@@ -2,22 +2,23 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { parseSync, Visitor, type ParseResult } from 'oxc-parser'
 
-// Rules of style that the code is on its way to: infra/style.json holds, by workspace, how often each is broken. A number
-// may only fall; `node infra/check-style.ts --update` writes the present ones, and `--list packages/osm` prints the places.
+// Style rules that the code does not follow completely yet: infra/style.json has the number of violations by workspace.
+// A number may only decrease; `node infra/check-style.ts --update` writes the current ones, and `--list packages/osm`
+// prints the places.
 
 const ROOT = dirname(import.meta.dirname)
 const LEDGER = join(ROOT, 'infra/style.json')
 const MAX_LINES = 60
 const MAX_PARAMETERS = 4
 const MAX_EXPORTS = 20
-/** Phrases that make a reader stop; docs/contributing.md says what to write instead. */
+/** Phrases that are hard to read; docs/contributing.md has alternatives. */
 const PHRASES =
   /\b(?:nobody|somebody|whoever|those (?:that|who)|for so long|of which|none that|without a word|says of itself|was heard of|what becomes of|took leave|takes leave|(?:is|are) told of)\b|(?:\/\*\*|\/\/) (?:What|Who|Whom)\b(?! (?:is wrong|went wrong|to do))/gi
 
 type Rule = 'longFunctions' | 'manyParameters' | 'phrases' | 'typeCircles' | 'exportsOverLimit'
 type Counts = Partial<Record<Rule, number>>
 
-/** A broken rule: where, and what to look at. */
+/** A violation of a rule: its place and text. */
 interface Finding {
   readonly rule: Rule
   readonly place: string
@@ -97,7 +98,7 @@ function functionsOf(file: string, { program }: ParseResult): Finding[] {
     const line = text.slice(0, start).split('\n').length
     const lines = text.slice(start, end).split('\n').length
     const place = `${file}:${line}`
-    // Suites of tests are one function each.
+    // A test suite is one function, so its length is not limited.
     if (lines > MAX_LINES && !isTest) findings.push({ rule: 'longFunctions', place: `${place} (${lines} lines)` })
     if (params.length > MAX_PARAMETERS) findings.push({ rule: 'manyParameters', place: `${place} (${params.length})` })
   }
@@ -105,7 +106,7 @@ function functionsOf(file: string, { program }: ParseResult): Finding[] {
   return findings
 }
 
-/** Files that import each other, types included: one finding for each such group. */
+/** Files that import each other, types included; one finding per group. */
 function circlesOf(files: readonly string[], parsed: ReadonlyMap<string, ParseResult>): Finding[] {
   const known = new Set(files)
   const edges = new Map(

@@ -1,6 +1,6 @@
 /**
- * Asks a child to end when npm, which started this process, has ended: npm passes a Ctrl-C on, but where it is ended
- * itself its scripts would go on without it. Without npm nothing is watched: what a shell has started outlives the shell.
+ * Asks a child to end when npm, which started this process, has ended. npm passes Ctrl-C on, but when npm itself is
+ * killed, its scripts would continue. Without npm nothing is watched, because a process may outlive its shell.
  *
  * @param {import('node:child_process').ChildProcess} child
  * @returns {() => void} ends the watch

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { CONSOLE_EMAIL, makeKeys } from './local/src/keys.ts'
 
-// Makes the secrets of a new deployment. `npm run --silent keys > infra/.env` prints those of infra/compose.yaml;
-// `DATABASE_URL=… npm run --silent keys -- --folder …/keys` writes a file for each app of an overlay of infra/kubernetes.
+// Generates the secrets of a new deployment. `npm run --silent keys > infra/.env` prints those of infra/compose.yaml;
+// `DATABASE_URL=… npm run --silent keys -- --folder …/keys` writes a file for each app of an overlay of
+// infra/kubernetes.
 const { values, positionals } = parseArgs({ options: { folder: { type: 'string' } }, allowPositionals: true })
 const [projectRef = 'local'] = positionals
 const keys = await makeKeys(projectRef)

@@ -15,8 +15,9 @@ import {
   type SettingsSchema,
 } from '../packages/service/src/settings/schema.ts'
 
-// Writes the settings of the apps into docs/settings.md (between its markers) and .env.example, from apps/*/src/config.ts.
-// With --check it only reports whether both are up to date; part of `pnpm check`. Each app reads the example of the page.
+// Writes the settings of the apps into docs/settings.md (between its markers) and .env.example, from
+// apps/*/src/config.ts. With --check it only reports whether both are up to date; part of `pnpm check`. Each app
+// accepts the settings file in the example of the page.
 
 /** A variable or a member of the settings file. */
 interface Setting extends SettingFacts {
@@ -94,7 +95,7 @@ function rangeOf({ minimum, maximum, enum: values }: Pick<SettingFacts, 'minimum
   return maximum === undefined ? '' : `≤ ${maximum}`
 }
 
-/** Each variable once: the required ones, then those of every app, of several apps, and of each app. */
+/** Each variable once: required ones first, then those of all apps, of several apps, and of single apps. */
 function example(): string {
   const readers = new Map<string, { setting: Setting; app: string }[]>()
   for (const { app, variables: own } of apps)

@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pruneInstalled, remove } from './prune-installed.mjs'
 
-// Removes from an installed app what no image of it runs: `node prune-image.mjs /app`. Beside what no machine needs these
-// are the embedded database (an image has a server, by DATABASE_URL), types and documents.
+// Removes files from an installed app that its image does not need: `node prune-image.mjs /app`. Besides the files that
+// no machine needs, these are the embedded database (an image uses a server by DATABASE_URL), types and documents.
 const root = process.argv[2] ?? '.'
 const store = join(root, 'node_modules', '.pnpm')
 let bytes = 0

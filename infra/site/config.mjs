@@ -49,7 +49,7 @@ export default {
   cacheDir: join(root, '.cache/site'),
   rewrites: (page) => page.replace(/(^|\/)README\.md$/, '$1index.md'),
   cleanUrls: true,
-  // Links into the sources are for readers of the repository.
+  // The site has no sources, so links to them are removed.
   markdown: { config: (markdown) => markdown.use(withoutSources) },
   themeConfig: {
     search: { provider: 'local' },
@@ -91,7 +91,7 @@ function group(text, folder, pages) {
   return { text, items: pages.map(([title, page]) => ({ text: title, link: `/${folder}/${page}` })) }
 }
 
-/** Leaves the text of a link that leads to no page of the site, and takes the link. */
+/** Replaces a link to a file outside of the site by its text. */
 function withoutSources(markdown) {
   markdown.core.ruler.push('sources', (state) => {
     for (const { children } of state.tokens) {

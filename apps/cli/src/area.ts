@@ -14,14 +14,14 @@ export interface AreaOptions {
   readonly area?: string
 }
 
-/** A command that runs a task of an area. */
+/** Adds the options of an area to a command that runs a task. */
 export function onArea(command: Command, on: (command: Command) => Command = onTask): Command {
   return on(command)
     .option('--bbox <west,south,east,north>', 'bounding box in degrees', box)
     .option('--area <file>', 'file with the area as GeoJSON')
 }
 
-/** The area that the options say, or the outline of the place of that name, where the worker has a geocoder. */
+/** The area that the options give; for the name of a place, its outline from the worker's geocoder. */
 export async function areaOf({ bbox, area }: AreaOptions, connection: Connection, name?: string): Promise<Area> {
   if (area !== undefined) return JSON.parse(await readFile(area, 'utf8')) as Area
   if (!bbox) {

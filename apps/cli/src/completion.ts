@@ -54,7 +54,10 @@ function wordsBelow(command: Command, name: string): CommandWords[] {
   return [words, ...below.flatMap((one) => wordsBelow(one, name === '' ? one.name() : `${name} ${one.name()}`))]
 }
 
-/** Prints what may follow `typed`, one proposal and its description a line, as the scripts of `completion` read it. */
+/**
+ * Prints the possible continuations of `typed`, one with its description per line, as the scripts of `completion`
+ * expect it.
+ */
 export function complete(words: readonly CommandWords[], typed: readonly string[]): void {
   const root = new RootCommand()
   for (const { name, description, options, arguments: places } of words) {

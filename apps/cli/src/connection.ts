@@ -8,13 +8,13 @@ import { createClient, type TerraneClient } from '@terrane/client'
 import { TerraneError } from '@terrane/core/errors'
 import { databaseOf, findStack, local, notRunning, readJson } from './local-stack.ts'
 
-/** Where a project answers, and with which keys. */
+/** Address and keys of a project. */
 export interface Connection {
-  /** Base of the project: `/worker`, `/rest/v1`, `/storage/v1`, `/functions/v1` and `/routing-engine/v1` lie below it. */
+  /** Base URL of the project, for `/worker`, `/rest/v1`, `/storage/v1`, `/functions/v1` and `/routing-engine/v1`. */
   readonly url: string
   /** The service-role key. */
   readonly key: string
-  /** The key for browsers, where it is known. */
+  /** The key for browsers, if known. */
   readonly anonKey: string | undefined
   /** Key of the routing engine; the key of the project unless another is set. */
   readonly servicesKey: string
@@ -36,7 +36,8 @@ export function profilesPath(env: NodeJS.ProcessEnv): string {
 }
 
 /**
- * Finds the project that a command is for: the profile that is named, else TERRANE_URL with its key, else the local stack of this folder.
+ * Finds the project of a command: the named profile, else TERRANE_URL with its key, else the local stack of this
+ * folder.
  *
  * @throws NOT_CONNECTED, PROFILE_UNKNOWN, PROFILES_UNSAFE
  */
@@ -65,7 +66,7 @@ async function find(name: string | undefined, env: NodeJS.ProcessEnv): Promise<P
   if (ports.origin === undefined) throw notRunning('its origin is being started again')
   if (url && portOf(url) !== ports.origin) throw keyMissing(url)
   const { serviceRoleKey, anonKey, servicesKey } = keys
-  // Not TERRANE_URL as it is: another program may listen on that port of another address of this machine.
+  // Not the TERRANE_URL as given, because on another address of this machine another program may listen on that port.
   return { url: local(ports.origin), key: serviceRoleKey, anonKey, servicesKey }
 }
 
@@ -79,8 +80,8 @@ function keyMissing(url: string): TerraneError {
 }
 
 /**
- * What the apps' own programs read from the environment, for the local stack: nothing where none runs, and no key that would
- * go elsewhere.
+ * Environment variables of the apps' own programs for the local stack: empty when none runs, and without keys that
+ * would be sent elsewhere.
  *
  * @param args of the program, which may name another address
  */
@@ -90,7 +91,7 @@ export async function localEnvironment(
 ): Promise<Record<string, string>> {
   const { TERRANE_FUNCTIONS_URL: url, TERRANE_SERVICE_ROLE_KEY: ownKey, TERRANE_URL: project, TERRANE_PROFILE } = env
   if (args.some((argument) => /^--url(?:=|$)/.test(argument)) || (url && (ownKey || !isLoopback(url)))) return {}
-  // The environment means another project.
+  // The environment names another project.
   if (TERRANE_PROFILE || (project && !isLoopback(project))) return {}
   const stack = await findStack(env).catch(() => null)
   const port = stack?.ports.functions
@@ -101,7 +102,7 @@ export async function localEnvironment(
 }
 
 /**
- * The database of the local stack, where commands work on it: that of the environment, or the embedded one. Undefined for
+ * The database of the local stack, when commands use it: that of the environment, or the embedded one. Undefined for
  * any other project.
  */
 export async function localDatabase(
@@ -151,20 +152,20 @@ export function ownEnvironment(): NodeJS.ProcessEnv {
   return process.env
 }
 
-/** The part of a request that a command says. */
+/** Parts of a request that a command sets. */
 interface AskInit {
   readonly method?: string
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Asks a service of the project. @throws REFUSED with what it says */
+/** Sends a request to a service of the project. @throws REFUSED with the service's message */
 export async function ask(connection: Connection, path: string, init: AskInit = {}): Promise<unknown> {
   const said = await (await request(connection, path, init)).text()
   return said === '' ? null : (JSON.parse(said) as unknown)
 }
 
-/** The answer of a service of the project, its body unread. @throws REFUSED with what it says */
+/** The answer of a service of the project, with an unread body. @throws REFUSED with the service's message */
 export async function request(connection: Connection, path: string, init: AskInit = {}): Promise<Response> {
   const json = init.body === undefined ? {} : { 'content-type': 'application/json' }
   const headers = { ...keyHeaders(connection, path), ...json, ...init.headers }
@@ -174,12 +175,14 @@ export async function request(connection: Connection, path: string, init: AskIni
 }
 
 /**
- * A long answer of a service of the project, with the trailers that `fetch` keeps to itself: they are there when the body
- * has ended. @throws REFUSED with what it says
+ * A long answer of a service of the project, with its trailers, which `fetch` does not provide. They are complete when
+ * the body has ended.
+ *
+ * @throws REFUSED with the service's message
  */
 export async function stream(connection: Connection, path: string): Promise<IncomingMessage> {
   const url = new URL(connection.url + path)
-  // Loaded here: every call of the program would wait 30 ms for them.
+  // Imported here, because it would delay every call of the program by 30 ms.
   const { get } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
   const asked = get(url, { headers: keyHeaders(connection, path) })
   const [response] = (await once(asked, 'response')) as [IncomingMessage]

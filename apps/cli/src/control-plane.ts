@@ -10,7 +10,7 @@ export interface ControlPlane {
 }
 
 /**
- * Opens the control plane for the time of a command.
+ * Opens the control plane for the duration of a command.
  *
  * @throws CONTROL_PLANE_MISSING, SECRETS_KEY_INVALID, DATABASE_UNAVAILABLE
  */
@@ -22,7 +22,7 @@ export async function withControlPlane<T>(work: (control: ControlPlane) => Promi
       hint: 'Set it to the PostgreSQL of the control plane.',
     })
   }
-  // Other commands start sooner without them.
+  // Imported here, so that other commands start sooner.
   const [control, { migrate, openDatabase }] = await Promise.all([
     import('@terrane/control'),
     import('@terrane/database'),

@@ -7,10 +7,10 @@ import { pipeline } from 'node:stream/promises'
 import { TerraneError } from '@terrane/core/errors'
 import { ask, request, type Connection } from './connection.ts'
 
-/** Where files go that are brought by a command, as by the console, and what is made to be fetched. */
+/** Bucket for files that a command or the console uploads, and for results that are downloaded. */
 const UPLOADS = 'uploads'
 const EXPORTS = 'exports'
-/** As clients of Supabase storage send them. */
+/** Chunk size of Supabase storage clients. */
 const CHUNK_BYTES = 6 * 1024 * 1024
 
 export interface StoredFile {
@@ -18,7 +18,7 @@ export interface StoredFile {
   readonly path: string
 }
 
-/** Brings a local file into the storage of the project, in chunks that are tried again when the connection breaks. */
+/** Uploads a local file into the storage of the project, in chunks that are retried when the connection breaks. */
 export async function upload(
   connection: Connection,
   file: string,
@@ -28,7 +28,7 @@ export async function upload(
   await makeBucket(connection, UPLOADS)
   const name = basename(file).replaceAll(/[^\w.-]+/g, '_')
   const path = `${newFolder()}/${name}`
-  // Other commands start sooner without it, and without the two below.
+  // Imported here, like the two below, so that other commands start sooner.
   const { Upload } = await import('tus-js-client')
   await new Promise<void>((resolve, reject) => {
     new Upload(createReadStream(file), {
@@ -47,8 +47,8 @@ export async function upload(
 }
 
 /**
- * The file to upload for a path: itself, or a zip in a temporary folder of the files of a Shapefile, a MapInfo data set or
- * a file geodatabase. What is temporary is deleted with the result.
+ * The file to upload for a path: itself, or a temporary zip of the files of a Shapefile, a MapInfo data set or a file
+ * geodatabase. Temporary files are deleted when the result is disposed of.
  *
  * @throws DATASET_NOT_WHOLE with the files that are missing
  */
@@ -84,7 +84,7 @@ async function partsOf(path: string): Promise<{ readonly stem: string; readonly 
   return { stem, parts: files.map((file) => ({ name: file, path: join(folder, file) })) }
 }
 
-/** The bytes of a zip of files, not made smaller. */
+/** The bytes of an uncompressed zip of files. */
 async function* zipOf(parts: readonly Part[]): AsyncGenerator<Uint8Array> {
   const { Zip, ZipPassThrough } = await import('fflate')
   let ready: Uint8Array[] = []
@@ -114,20 +114,23 @@ async function sizeOf(file: string): Promise<number> {
   })
 }
 
-/** A place in the storage for what a job makes, to be fetched under this name. */
+/** A path in the storage for a job's result, to be downloaded under this name. */
 export async function placeFor(connection: Connection, name: string): Promise<StoredFile> {
   await makeBucket(connection, EXPORTS)
   return { bucket: EXPORTS, path: `${newFolder()}/${name}` }
 }
 
-/** Moves a stored file here: a file of that name is replaced when all of it has come. */
+/**
+ * Downloads a stored file and removes it from the storage. An existing file is replaced only after all bytes have
+ * arrived.
+ */
 export async function fetchAway(connection: Connection, { bucket, path }: StoredFile, to: string): Promise<void> {
   const { body } = await request(connection, `/storage/v1/object/${bucket}/${path}`)
   await replaceFile(to, body!)
   await ask(connection, `/storage/v1/object/${bucket}/${path}`, { method: 'DELETE' })
 }
 
-/** Writes a file beside `to` that takes its place when all of it has come, and leaves nothing where it has not. */
+/** Writes a temporary file that replaces `to` after all bytes have arrived, and is removed after a failure. */
 export async function replaceFile(to: string, body: AsyncIterable<Uint8Array>): Promise<void> {
   const draft = `${to}.${randomBytes(4).toString('hex')}.part`
   try {
@@ -145,7 +148,7 @@ async function makeBucket(connection: Connection, id: string): Promise<void> {
   })
 }
 
-/** A folder for a file: the time, and letters that keep files of one second apart. */
+/** A folder name for an upload: the time, and random letters against collisions within a second. */
 function newFolder(): string {
   const time = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
   return `${time}-${randomBytes(4).toString('hex')}`

@@ -11,7 +11,7 @@ interface LocalKeys {
   readonly servicesKey: string
 }
 
-/** Ports of what runs now; the database's where it is the embedded one. */
+/** Ports of the running apps, and of the embedded database if it is used. */
 type Ports = Readonly<Partial<Record<'worker' | 'origin' | 'functions' | 'router' | 'console' | 'database', number>>>
 
 /** The running local stack. */
@@ -27,14 +27,14 @@ export function stackHome(env: NodeJS.ProcessEnv): string {
   return resolve(env['TERRANE_HOME'] || '.terrane')
 }
 
-/** The address of a port of this machine. */
+/** URL of a port of this machine. */
 export function local(port: number): string {
   return `http://127.0.0.1:${port}`
 }
 
 /**
- * Finds the stack that runs in the folder of the environment. It proves that it knows the folder's secret before it is believed,
- * see infra/local/src/announce.ts.
+ * Finds the running stack of the environment's folder. It must prove that it knows the folder's secret, see
+ * infra/local/src/announce.ts.
  *
  * @throws NOT_CONNECTED
  */
@@ -51,7 +51,7 @@ export async function findStack(env: NodeJS.ProcessEnv): Promise<LocalStack> {
   return { keys, ports: await askPorts(kept.port, keys.jwtSecret) }
 }
 
-/** The embedded database of a stack. @throws NOT_CONNECTED where it uses a server */
+/** The embedded database of a stack. @throws NOT_CONNECTED when it uses a server */
 export function databaseOf({ ports }: LocalStack): string {
   if (ports.database !== undefined) return `postgres://postgres@127.0.0.1:${ports.database}/postgres`
   throw new TerraneError('NOT_CONNECTED', 'invalid', 'The local stack uses a database of your own', {
@@ -85,7 +85,7 @@ async function askPorts(port: number, secret: string): Promise<Ports> {
   return (JSON.parse(body) as { ports: Ports }).ports
 }
 
-/** A file as JSON; null when it is not there. @throws FILE_UNREADABLE */
+/** A file as JSON; null when it does not exist. @throws FILE_UNREADABLE */
 export async function readJson<T>(path: string): Promise<T | null> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as T

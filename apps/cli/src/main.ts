@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 import { enableCompileCache } from 'node:module'
 
-// Before anything else is loaded: later calls then find it compiled. Node below 22.8 has none.
+// Called before other modules are loaded, so that later calls use their compiled code. Node below 22.8 does not have
+// it.
 enableCompileCache?.()
 const [{ COMMANDS }, { endWithReader }, { run }] = await Promise.all([
   import('./commands/all.ts'),

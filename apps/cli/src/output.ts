@@ -22,7 +22,7 @@ export function printList(rows: readonly Shown[], columns: readonly string[], js
     )
 }
 
-/** Prints one record: as JSON, or the one line that a script wants. */
+/** Prints one record: as JSON, or as the one line that scripts read. */
 export function printOne(record: Shown, line: string, json: boolean | undefined): void {
   print(json ? JSON.stringify(record, null, 2) : line)
 }
@@ -46,12 +46,12 @@ export function progressLine(): { show(percent: number | null, message: string):
   }
 }
 
-/** Says something to the person, beside what a script reads. */
+/** Prints a message to standard error, separate from output for scripts. */
 export function note(text: string): void {
   process.stderr.write(`${text}\n`)
 }
 
-/** Prints a line that a script may read. */
+/** Prints a line of output for scripts. */
 export function print(text: string): void {
   process.stdout.write(`${text}\n`)
 }
@@ -61,7 +61,7 @@ function cell(value: Shown[string] | undefined): string {
   return Array.isArray(value) ? value.join(',') : String(value)
 }
 
-/** A number of things, as a sentence says it: `1 row`, `2 rows`. */
+/** A count with its noun: `1 row`, `2 rows`. */
 export function countOf(count: unknown, what: string): string {
   return `${String(count)} ${what}${count === 1 ? '' : 's'}`
 }

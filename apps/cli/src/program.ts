@@ -9,7 +9,7 @@ Commands work on the local stack of this folder. For another project:
 
 Exit codes: 0 success, 1 refused or failed, 2 usage error.`
 
-/** Commands by what they are for, as the help lists them. */
+/** Commands by topic, in the order of the help. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Start and check:': ['start', 'doctor', 'login', 'whoami', 'env'],
   'Bring data:': ['import', 'osm', 'overture', 'files'],
@@ -42,7 +42,7 @@ function group(program: Command): void {
   const groupOf = new Map(Object.entries(GROUPS).flatMap(([title, names]) => names.map((name) => [name, title])))
   for (const command of program.commands) command.helpGroup(groupOf.get(command.name()) ?? OTHERS)
   const order = [...groupOf.keys()]
-  // A title is printed where its first command stands.
+  // The help prints a title before the first command of its group, so the commands are sorted by group.
   ;(program.commands as Command[]).sort((a, b) => placeIn(order, a.name()) - placeIn(order, b.name()))
   program.helpCommand(true).commandsGroup(OTHERS)
 }

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import type { CommandWords } from './completion.ts'
 
-// The command line as npm has it. A shell asks at every Tab: its words are read from a file that the build made, and no
-// command is loaded.
+// The command line of the npm package. A shell runs it at every Tab, so the words are read from a file of the build,
+// without loading commands.
 enableCompileCache?.()
 const [command, dashes, ...typed] = process.argv.slice(2)
 if (command === 'complete' && dashes === '--') {

@@ -7,7 +7,10 @@ export interface ReadersOptions {
   readonly private?: boolean
 }
 
-/** A command that makes an embedding table, which everybody with the anon key reads unless an option says otherwise. */
+/**
+ * Adds the options for readers to a command that makes an embedding table. By default everyone with the anon key may
+ * read it.
+ */
 export function withReaders(command: Command, on: (command: Command) => Command = onTask): Command {
   return on(command)
     .option(
@@ -17,7 +20,7 @@ export function withReaders(command: Command, on: (command: Command) => Command 
     .option('--owner <uuid>', 'user who owns the table; only they and the service role read it')
 }
 
-/** The fields of a request that the options stand for. */
+/** The fields of a request for the options. */
 export function readersOf({ owner, private: isPrivate }: ReadersOptions) {
   return { ...(owner !== undefined && { ownerUuid: owner }), ...(isPrivate && { isPublic: false }) }
 }

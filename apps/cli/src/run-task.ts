@@ -12,12 +12,12 @@ export interface TaskOptions {
   readonly json?: boolean
 }
 
-/** A command on a project. */
+/** Adds the options of a project to a command. */
 export function onProject(command: Command): Command {
   return withJson(command).option('--profile <name>', 'a project of ~/.config/terrane/profiles.json')
 }
 
-/** A command that runs a task. */
+/** Adds the options of a task to a command. */
 export function onTask(command: Command): Command {
   return onProject(command)
     .option('--watch', 'show progress and wait for the end (default)', true)
@@ -27,7 +27,8 @@ export function onTask(command: Command): Command {
 }
 
 /**
- * Runs a task of the project: prints how far it is to standard error and the result to standard output. Ctrl-C cancels the job.
+ * Runs a task of the project. It prints the progress to standard error and the result to standard output. Ctrl-C
+ * cancels the job.
  *
  * @throws JobFailed, TerraneProblem
  */
@@ -48,7 +49,7 @@ export async function runTask<Name extends TaskName>(
 }
 
 /**
- * Waits for a job and prints how far it is, and its warnings, to standard error. Ctrl-C cancels it.
+ * Waits for a job. It prints the progress and warnings to standard error. Ctrl-C cancels the job.
  *
  * @throws JobFailed, TerraneProblem
  */

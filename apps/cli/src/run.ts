@@ -2,7 +2,7 @@ import { CommanderError } from 'commander'
 import { TerraneError } from '@terrane/core/errors'
 import { makeProgram, type AddCommands } from './program.ts'
 
-/** Runs one of the commands. Returns the exit code: 2 for a wrong call, 1 for everything that was refused or failed. */
+/** Runs one of the commands. Returns the exit code: 2 for a usage error, 1 for other errors. */
 export async function run(args: readonly string[], commands: readonly AddCommands[]): Promise<number> {
   try {
     await makeProgram(commands).parseAsync([...args], { from: 'user' })
@@ -19,7 +19,7 @@ export async function run(args: readonly string[], commands: readonly AddCommand
   }
 }
 
-/** Node says only `fetch failed` where nothing answers; the cause names the address. */
+/** Node's message is only `fetch failed` when no server answers; the cause names the address. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (!(error instanceof TypeError) || error.message !== 'fetch failed') return error.message

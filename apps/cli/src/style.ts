@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { TerraneError } from '@terrane/core/errors'
 
 /**
- * A style of a file; the worker checks what it says.
+ * A style from a file; the worker checks its content.
+ *
  * @throws STYLE_UNREADABLE
  */
 export async function styleOf(path: string): Promise<unknown> {

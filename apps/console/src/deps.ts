@@ -75,7 +75,7 @@ export async function openDeps(config: ConsoleConfig, hashCost?: HashCost): Prom
   }
 }
 
-/** Encrypts the keys of projects and organizations. A local console stores none. */
+/** Encrypts the keys of projects and organizations; null in a local console, which stores none. */
 function openSealer(config: ConsoleConfig) {
   const key = config.TERRANE_SECRETS_KEY ? parseSecretsKey(config.TERRANE_SECRETS_KEY) : null
   if (key) return createSealer(key)

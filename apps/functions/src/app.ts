@@ -54,7 +54,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Puts the gateway before Fastify's listener: a framework spends more on a route than a whole call may cost. */
+/** Puts the gateway before Fastify's listener, because Fastify's overhead per request exceeds the budget of a call. */
 function divert(app: Http, gateway: Gateway): void {
   const { server } = app
   const listeners = server.listeners('request') as Listener[]

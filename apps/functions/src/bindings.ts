@@ -1,6 +1,8 @@
 /** A member of `env` that is no secret. */
 export interface Binding {
-  /** `worker`: not a member of `env`, but `crons`: the cron texts of a Worker, as JSON. */
+  /**
+   * `worker` adds no member to `env`; its name is `crons`, and its value is the list of a Worker's cron texts as JSON.
+   */
   readonly kind: 'var' | 'json' | 'kv' | 'queue' | 'worker'
   readonly name: string
   /** The text, the JSON, the namespace, or the queue. */

@@ -6,5 +6,5 @@ const code = await runCommandLine(process.argv.slice(2), {
   print: (line) => console.log(line),
   printError: (line) => console.error(line),
 })
-// A host that `serve` has started goes on; its own exit code counts.
+// A host that `serve` has started continues to run and sets its own exit code.
 if (code !== 0) process.exitCode = code

@@ -3,7 +3,7 @@ import { invalidPolicy } from './errors.ts'
 import { CRON_ENTRY, type Policy } from './policy.ts'
 
 const isCronEntry = new RegExp(CRON_ENTRY)
-/** H stands for a random number, another one at each look. */
+/** `H` stands for a number that is random at each evaluation. */
 const RANDOM = /(?:^|[ ,])H/i
 
 /**

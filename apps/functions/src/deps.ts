@@ -141,7 +141,7 @@ async function openBase(config: FunctionsConfig, path: string, opening: AsyncDis
   }
 }
 
-/** Opens the ways out of functions, and the runtime that starts their instances. */
+/** Opens the egress of functions and the runtime that starts their instances. */
 async function openFactory(base: Base): Promise<InstanceFactory> {
   const { config, opening, logger, logBook, observer, projects, depths } = base
   const database = opening.use(

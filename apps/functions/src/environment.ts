@@ -5,12 +5,12 @@ import type { Policy } from './policy.ts'
 import type { Project } from './projects/project.ts'
 
 /**
- * Stands for the Services API key in privileged functions. The host replaces it with the real key. It is not secret,
- * because it is valid only on the function's own socket.
+ * Placeholder for the Services API key in privileged functions, which the host replaces with the real key. It is not
+ * secret, because it is valid only on the function's own socket.
  */
 export const SERVICES_KEY_PLACEHOLDER = 'services-key-added-by-the-host'
 
-/** Names that every function is given, the database's where the project has one. */
+/** Names of variables that every function gets; those of the database only if the project has one. */
 export const GIVEN_VARIABLES: ReadonlySet<string> = new Set([
   'PROJECT_URL',
   'ANON_KEY',
@@ -54,8 +54,9 @@ export function environmentOf(
 }
 
 /**
- * Public address and key of a project under the names of this host and of Supabase, so that programs written for Supabase
- * work unchanged. They are of the moment: a project's address may change while a version is served.
+ * Public address and key of a project under the names of this host and of Supabase, so that programs written for
+ * Supabase work unchanged. They are read for each instance, because a project's address may change while a version is
+ * served.
  */
 export function addressesOf({ anonKey, publicUrl }: Pick<Project, 'anonKey' | 'publicUrl'>): Record<string, string> {
   const url = publicUrl.replace(/\/$/, '')

@@ -15,7 +15,7 @@ export interface FunctionVersion {
   readonly files: readonly string[]
   /** Compiled code of this version. */
   readonly cacheDir: string
-  /** True when the cache was filled by a run that did not count, and is read-only. */
+  /** True when a check run has filled the cache; then it is read-only. */
   readonly sealed: boolean
   /** The variables that the function sees, secrets among them. */
   readonly env: Readonly<Record<string, string>>

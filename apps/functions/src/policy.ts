@@ -14,7 +14,7 @@ export const FUNCTION_NAME = new RegExp(FUNCTION_NAME_PATTERN)
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 const closed = { additionalProperties: false } as const
 const MIB = 1024 * 1024
-/** A cron expression of five fields or a nickname, after a name that it may have. */
+/** A cron expression of five fields or a nickname, optionally after `name: `. */
 export const CRON_ENTRY =
   '^([A-Za-z0-9_ -]{1,64}: )?(@(hourly|daily|midnight|weekly|monthly|yearly|annually)|[0-9A-Za-z*/,#?-]+( [0-9A-Za-z*/,#?-]+){4})$'
 const MAX_FIELDS = 100
@@ -238,7 +238,7 @@ interface SchemaError {
 }
 
 function fieldErrors(error: SchemaError): FieldError[] {
-  // A second error for the same unknown field, without its name.
+  // The validator reports an unknown field twice; this error lacks the field's name.
   if (error.keyword === 'boolean') return []
   const params = error.params as { additionalProperties?: readonly string[] }
   if (error.keyword === 'additionalProperties')

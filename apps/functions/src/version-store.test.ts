@@ -13,7 +13,7 @@ const archive = { code: Buffer.from('export default () => new Response()'), file
 const digest = digestOf(archive)
 const facts = { project: 'p', name: 'f', version: 1, policy: {} as Policy, env: {} }
 
-/** Nothing is served any more, once `free` is called. */
+/** No version is served once `free` is called. */
 function unused() {
   const { promise, resolve: free } = Promise.withResolvers<void>()
   const functions = { whenUnused: () => promise, *[Symbol.iterator]() {} } as unknown as Functions

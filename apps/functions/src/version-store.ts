@@ -15,30 +15,31 @@ export interface VersionFacts {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** Which function a version is of. */
+/** Identifies the function of a version. */
 type FunctionKey = Pick<VersionFacts, 'project' | 'name'>
 
-/** Names in a version's folder: its code, its static files, and that its cache is filled and closed. */
+/** Names in a version's folder: its code, its static files, and the mark of a filled and sealed cache. */
 const CODE = 'code'
 const MANIFEST = 'files.json'
 const SEALED = 'sealed'
 
 /**
  * The unpacked versions on this machine, by function and content. The code of a version is written once and never
- * changed; its folder is named as the function's is, because modules read their own path. Its cache is filled by one run and read-only afterwards.
+ * changed. Its folder has the same name as the function's, because modules read their own path. Its cache is filled by
+ * one run and read-only afterwards.
  */
 export class VersionStore implements AsyncDisposable {
   readonly #root: string
   readonly #factory: InstanceFactory
-  /** One at a time per version: they would write to the same cache. */
   /** Crons of versions that were just prepared, by their caches. */
   readonly #crons = new Map<string, readonly string[]>()
+  /** Versions being prepared; only one run per version, because two would write to the same cache. */
   readonly #preparing = new Map<string, Promise<FunctionVersion>>()
   /** Number of users that need a version's folder, by folder. */
   readonly #held = new Map<string, number>()
   /** Folders that are being removed. */
   readonly #going = new Map<string, Promise<void>>()
-  /** Caches that are closed while this host runs. */
+  /** Caches that are sealed while this host runs. */
   readonly #closed = new Set<string>()
 
   readonly #onLeft: (path: string, error: unknown) => void
@@ -79,7 +80,7 @@ export class VersionStore implements AsyncDisposable {
     return (await this.find(digest, facts))!
   }
 
-  /** The version of this content, if it is unpacked here. */
+  /** The version with this content, if it is unpacked here. */
   async find(digest: string, facts: VersionFacts): Promise<FunctionVersion | null> {
     const home = this.#home(facts, digest)
     const manifest = await readFile(join(home, MANIFEST), 'utf8').catch(() => null)
@@ -92,7 +93,7 @@ export class VersionStore implements AsyncDisposable {
   }
 
   /**
-   * Starts a version once with its present policy and environment, to see that it can be. Returns the crons that it sets up.
+   * Starts a version once with its current policy and environment, as a check. Returns the crons that it sets up.
    *
    * @throws BootFailure
    */
@@ -137,7 +138,7 @@ export class VersionStore implements AsyncDisposable {
     if (await exists(join(dirname(cacheDir), SEALED))) return { ...version, sealed: true }
     await rm(cacheDir, { recursive: true, force: true })
     await mkdir(cacheDir, { mode: 0o755 })
-    // Deno's storage APIs keep files below this name; a file in its place keeps them from it.
+    // Deno's storage APIs need a folder of this name, so a file in its place disables them.
     await writeFile(join(cacheDir, 'location_data'), '')
     await this.#run(version)
     // The cache's databases are complete only after they were opened a second time. Then they can be read without write
@@ -149,8 +150,8 @@ export class VersionStore implements AsyncDisposable {
   }
 
   /**
-   * Removes a version's files once no process uses them, unless something else of equal content is served or will be.
-   * Never rejects: no caller waits for it.
+   * Removes a version's files once no process uses them, unless a version with equal content is served or being
+   * prepared. Never rejects, because no caller waits for it.
    */
   async discard(version: FunctionVersion, functions: Functions): Promise<void> {
     const home = dirname(version.cacheDir)
@@ -171,7 +172,7 @@ export class VersionStore implements AsyncDisposable {
   #remove(version: FunctionVersion): Promise<void> {
     const home = dirname(version.cacheDir)
     const gone = (async () => {
-      // Without its list of files the rest of a folder is no version.
+      // A folder without its list of files does not count as a version.
       await rm(join(home, MANIFEST), { force: true })
       await unseal(version.cacheDir)
       this.#closed.delete(version.cacheDir)
@@ -186,7 +187,7 @@ export class VersionStore implements AsyncDisposable {
     for (const cacheDir of this.#closed) await unseal(cacheDir)
   }
 
-  /** Takes the right to write from everyone, and the files from the user that filled them. */
+  /** Removes all write permissions, and changes the owner of the files from the instance's user to the host. */
   async #seal(cacheDir: string): Promise<void> {
     if (this.#closed.has(cacheDir)) return
     const isRoot = process.getuid?.() === 0
@@ -227,7 +228,7 @@ export class VersionStore implements AsyncDisposable {
   }
 }
 
-/** Gives the owner back the right to write, without which a folder cannot be emptied. */
+/** Restores the owner's write permission, which is necessary for removing the contents of a folder. */
 async function unseal(folder: string): Promise<void> {
   await chmod(folder, 0o755).catch(() => {})
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => []))

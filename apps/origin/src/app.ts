@@ -46,19 +46,19 @@ export interface AppDeps {
   /** Trusted proxies and rate limits. */
   readonly edge: EdgeSettings
   readonly verify: Verify
-  /** Verifies publishable keys alone; no URL takes a key when absent. */
+  /** Verifies publishable keys only; when absent, no URL may contain a key. */
   readonly verifyPublishable?: Verify
   readonly rest: Omit<RestDeps, 'authenticate'>
   readonly storage: Omit<StorageDeps, 'identify' | 'limits'>
   readonly exports: ExportLimits
   readonly raster: Omit<RasterDeps, 'storage' | 'database'>
   readonly upstreams: Upstreams
-  /** The project has this origin to itself: answers of its functions are as they come. */
+  /** True when the project has this origin to itself: headers of its functions' answers are then not changed. */
   readonly functionsOwnOrigin: boolean
   /** Origins that browsers may call from; `*` for all. */
   readonly corsOrigins: readonly string[]
   readonly readiness: Readonly<Record<string, ReadinessCheck>>
-  /** Dependencies of single parts, which answer 503 while theirs is away. */
+  /** Readiness checks of single parts; only the part answers 503 while its check fails. */
   readonly partsReady: Readonly<Record<string, ReadinessCheck>>
   readonly bodyLimit: number
 }
@@ -80,7 +80,10 @@ const EXPOSED = [
   'retry-after',
 ]
 
-/** The project's origin: `/rest/v1`, `/storage/v1`, and the ways to the worker, the functions and the router. */
+/**
+ * The project's origin: `/rest/v1`, `/storage/v1` and the other APIs, and the proxies to the worker, the functions and
+ * the router.
+ */
 export async function buildApp(deps: AppDeps): Promise<Http> {
   const app = createHttp({ logger: deps.logger, bodyLimit: deps.bodyLimit, edge: deps.edge, longestRequestMs: 0 })
   addHealth(app, deps.readiness, { parts: deps.partsReady, registry: deps.registry })
@@ -93,7 +96,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
       maxAge: 3600,
     })
     const http = open as unknown as Http
-    // A class of routes has a limit of its own: many tiles from storage leave room for a search.
+    // Storage has a rate limit of its own, so that many tiles from storage leave requests for a search.
     const limits = { rest: new RateLimits(deps.edge), storage: new RateLimits(deps.edge) }
     const identify = (request: FastifyRequest) =>
       limits.rest.verify(request.ip, credentialOf(request.headers), () => identifyCaller(deps.verify, request))
@@ -132,7 +135,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
   return app
 }
 
-/** The caller by `apikey` or Bearer; null when neither was sent. An organization's key opens no project. */
+/** The caller by `apikey` or Bearer; null when neither was sent. An organization's key gives no access to a project. */
 async function identifyCaller(verify: Verify, request: FastifyRequest): Promise<Principal | null> {
   const principal = await authenticateEither(readCredentials(request.headers), verify)
   if (principal?.role === 'services') throw forbidden({ need: 'a key of the project' })
@@ -148,8 +151,8 @@ function required(principal: Principal | null): Principal {
 }
 
 /**
- * Nothing here is a page of its own, so nothing may stand between this origin and its pages: a worker's script, from whatever
- * route, is not handed out.
+ * Refuses scripts of service workers on every route, because a service worker could intercept requests of other pages
+ * of this origin.
  */
 function refuseServiceWorkers(app: Http): void {
   app.addHook('onRequest', async ({ headers }) => {

@@ -1,6 +1,6 @@
 import type { Http } from '@terrane/service'
 
-/** Members of a refusal of `/auth/v1` that supabase-js reads: `code`, and `msg` for people. */
+/** Members of the 501 answer for `/auth/v1` that supabase-js reads: `code`, and `msg` for people. */
 const NO_AUTH = {
   code: 'auth_not_offered',
   error_code: 'auth_not_offered',

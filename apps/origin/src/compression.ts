@@ -9,13 +9,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 /** Encodings of compressed answers; the first wins where a client accepts both equally. */
 export type Encoding = 'br' | 'gzip'
 
-/** Shorter answers fit into one packet uncompressed. */
+/** Shorter answers are not compressed, because they fit into one packet. */
 export const LEAST_BYTES = 1024
-/** Of both encodings: further levels take far longer for a few per cent. */
+/** Compression level of both encodings; higher levels take far longer for a few per cent. */
 const LEVEL = 4
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: LEVEL } }
 const GZIP = { level: LEVEL }
-/** Media types that are compressed already are not compressed again. */
+/** Media types that are compressed; others contain compressed data already. */
 const COMPRESSIBLE =
   /^(?:text\/|application\/(?:[\w.-]+\+)?json\b|application\/vnd\.mapbox-vector-tile|application\/x-protobuf|image\/svg\+xml|application\/vnd\.oai\.openapi\+json|application\/flatgeobuf|application\/geopackage\+sqlite3)/
 
@@ -46,20 +46,20 @@ export function tagOf(bytes: Uint8Array | string): string {
   return `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"`
 }
 
-/** The tag of bytes in an encoding: a strong tag names what is sent. */
+/** The ETag of bytes in an encoding. A strong ETag identifies the sent bytes, so each encoding has its own. */
 export function encodedTag(tag: string, encoding: Encoding | null): string {
   return encoding === null ? tag : `${tag.slice(0, -1)}-${encoding}"`
 }
 
-/** Whether the client has what a tag names. */
+/** Whether the client has the content of an ETag. */
 export function hasTag({ headers }: Pick<FastifyRequest, 'headers'>, tag: string): boolean {
   const held = headers['if-none-match']
   return held?.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === tag) ?? false
 }
 
 /**
- * Compresses the answers of a scope for clients that accept it. What is encoded already, short, a part (206) or has an ETag,
- * which names the bytes, is left as it is.
+ * Compresses the answers of a scope for clients that accept it. An answer that is encoded already, short, partial (206)
+ * or has an ETag is not changed.
  *
  * @param hasTags adds a strong ETag to answers that are not streamed, and answers 304 to a client that has it
  */

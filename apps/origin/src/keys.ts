@@ -8,9 +8,9 @@ import type { OriginConfig } from './config.ts'
 /** Authentication by the keys of the project and by tokens that its secret has signed. */
 export interface Door extends AsyncDisposable {
   readonly verify: Verify
-  /** Verifies publishable keys alone; absent where the control plane, which issues them, cannot be asked. */
+  /** Verifies publishable keys only; absent without a control plane, which issues them. */
   readonly verifyPublishable?: Verify
-  /** Asked of the tokens of signed URLs; absent where the control plane cannot be asked. */
+  /** Checks the tokens of signed URLs for revocation; absent without a control plane. */
   readonly checkRevoked?: CheckRevoked
 }
 
@@ -24,8 +24,8 @@ const keysUnclear = defineError(
 )
 
 /**
- * Opens the door. Where the control plane can be asked, a key that ended or was revoked there opens nothing any more, even one
- * that is a token; else the keys of the environment always hold.
+ * Opens the verification of keys. With a control plane, an expired or revoked key is refused, even if it is a valid
+ * token; without one, the keys of the environment are always valid.
  *
  * @throws ORIGIN_KEYS when settings contradict each other
  */

@@ -6,7 +6,7 @@ import { discardRest, isOfTheOrigin, strangersPolicy, traceparent, type Http } f
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { WebSockets } from './websockets.ts'
 
-/** Base URLs of the services behind the origin; null for one that does not run. */
+/** Base URLs of the services behind the origin; null for a service that does not run. */
 export interface Upstreams {
   readonly worker: string | null
   readonly functions: string | null
@@ -49,7 +49,7 @@ const ROUTES = [
 ] as const
 
 /**
- * Hands `/worker`, `/functions/v1`, `/routing-engine/v1` and the paths of OSRM's services to their services.
+ * Proxies `/worker`, `/functions/v1`, `/routing-engine/v1` and the paths of OSRM's services.
  *
  * @param functionsOwnOrigin whether functions may speak for this origin
  */
@@ -72,10 +72,10 @@ async function pass(
   { prefix, to, name }: (typeof ROUTES)[number],
   guarded: boolean,
 ): Promise<void> {
-  // The worker and the routing engine take none.
+  // The worker and the routing engine accept no WebSockets.
   const sockets = prefix === '/functions/v1' ? new WebSockets(app, `${prefix}/`, upstream) : null
   await app.register(async (scope) => {
-    // Bodies pass as the streams they are.
+    // Bodies are passed on as streams.
     scope.removeContentTypeParser('application/json')
     if (sockets) {
       scope.addHook('preHandler', async (request, reply) =>
@@ -86,7 +86,10 @@ async function pass(
   })
 }
 
-/** Sends the answer of a service that grants no WebSocket; the reply to one that does is not this app's any more. */
+/**
+ * Proxies a WebSocket request. Sends the answer of a service that refuses it; after an upgrade the reply is no longer
+ * used.
+ */
 async function passWebSocket(
   sockets: WebSockets,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
@@ -118,9 +121,9 @@ function optionsOf(
     prefix,
     rewritePrefix: to,
     http2: false,
-    // The request is logged by this app.
+    // This app logs the request already.
     disableRequestLogging: true,
-    // Answers stream: events, ranges and functions are passed on as they come.
+    // No body timeout, because events, ranges and functions may stream for a long time.
     undici: { headersTimeout: 600_000, bodyTimeout: 0, connections: 256, pipelining: 1 },
     preHandler(request, _reply, done) {
       if (request.body) request.body = detachedBody(request)
@@ -128,7 +131,7 @@ function optionsOf(
     },
     replyOptions: {
       onResponse(_request, reply, response) {
-        // It is set for uploads that are not all read yet: they are, below.
+        // The proxy sets it when an upload was not read to its end; detachedBody reads it.
         reply.removeHeader('connection')
         reply.send((response as unknown as { readonly stream: Readable }).stream)
       },
@@ -142,9 +145,9 @@ function optionsOf(
   }
 }
 
-/** The headers of a request on its way to a service: whose it is says this origin, not the caller. */
+/** The headers of a request to a service. Addresses of the caller come from this origin, not from the caller. */
 function forwarded(request: FastifyRequest, headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  // Expect has been answered here, before the body was read.
+  // Node's server has answered Expect before the body was read.
   const { expect: _, forwarded: __, 'x-real-ip': ___, ...rest } = headers
   const trace = traceparent()
   return {
@@ -157,20 +160,20 @@ function forwarded(request: FastifyRequest, headers: IncomingHttpHeaders): Incom
   }
 }
 
-/** The headers of a function's answer on an origin that it shares with storage, data and others' functions. */
+/** The headers of a function's answer on an origin that it shares with storage, data and functions of others. */
 function ofStrangers(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const kept = Object.fromEntries(
     Object.entries(headers).filter(([name, value]) => !isOfTheOrigin(name, String(value))),
   )
   const own = kept['content-security-policy']
-  // Of several policies all hold.
+  // A browser enforces all policies of a list.
   const policy = own === undefined ? strangersPolicy(true) : `${String(own)}, ${strangersPolicy(true)}`
   return { ...kept, 'content-security-policy': policy, 'x-content-type-options': 'nosniff' }
 }
 
 /**
- * The body as a stream of its own: a service that answers before it has read all of it ends this one and not the caller's
- * connection, with which a caller that writes before it reads would lose the answer.
+ * The body as a separate stream. A service may answer before it has read the whole body and then destroys this stream
+ * only; otherwise the caller's connection would close, and a caller that is still writing would lose the answer.
  */
 function detachedBody({ raw }: FastifyRequest): Readable {
   const body = raw.pipe(new PassThrough())

@@ -10,7 +10,7 @@ export function publishableKeyIn(request: FastifyRequest): string | null {
 }
 
 /**
- * The caller by a publishable key, from a page that the key names. Its table is checked where it is known.
+ * The caller of a publishable key, which a page that the key names has sent. The table is checked when it is known.
  *
  * @throws UNAUTHORIZED, FORBIDDEN
  */
@@ -27,7 +27,7 @@ export async function identifyPage(
   return principal
 }
 
-/** Whether a caller may ask for a table: those of publishable keys for the tables that these name. */
+/** Whether a caller may request a table. Publishable keys are limited to their tables. */
 export function mayAskFor(principal: Principal, schema: string, table: string): boolean {
   const limits = publicLimitsOf(principal)
   return limits === null || limits.tables.includes(`${schema}.${table}`)

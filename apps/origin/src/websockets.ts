@@ -11,12 +11,12 @@ type Agreed = {
   readonly far: { readonly socket: Socket; readonly head: Buffer } | null
 }
 
-/** Longest time for the service to answer: a function may have to start first. */
+/** Maximum wait for the service's answer, because a function may have to start first. */
 const ANSWER_MS = 600_000
 
 /**
- * Hands WebSockets below a path on to a service, as bytes: each end is read no faster than the other takes. Who may have
- * one, how long it may be silent and how large its messages may be is the service's to say, and it ends what passes that.
+ * Proxies WebSockets below a path to a service, as bytes: each end is read no faster than the other writes. The service
+ * decides who may open one, and limits its idle time and message sizes.
  */
 export class WebSockets {
   readonly #upstream: URL
@@ -26,7 +26,7 @@ export class WebSockets {
   /** @param prefix path with its slash at the end */
   constructor(app: Http, prefix: string, upstream: string) {
     this.#upstream = new URL(upstream)
-    // The request takes the way of every other: its hooks, its id, its log.
+    // The request runs through all hooks, like other requests.
     onWebSocket(app.server, prefix, (request, response, upgrade) => {
       this.#asked.set(request, upgrade)
       app.routing(request, response)
@@ -42,8 +42,8 @@ export class WebSockets {
   }
 
   /**
-   * Asks the service with these headers. Where it agrees the two connections are joined and the reply is done; otherwise
-   * resolves to its answer.
+   * Sends the request to the service with these headers. If the service accepts, the connections are joined and null is
+   * returned; otherwise its answer.
    *
    * @param keeps whether a header of its answer is handed on
    * @throws what the connection to it says
@@ -103,7 +103,7 @@ export class WebSockets {
   }
 }
 
-/** Those of an answer that agrees which are not of its connection. @param raw alternating names and values */
+/** The headers of an accepting answer, without those of the connection. @param raw alternating names and values */
 function keptHeaders(raw: readonly string[], keeps: (name: string) => boolean): string[] {
   const kept: string[] = []
   for (let i = 0; i < raw.length; i += 2) {

@@ -82,7 +82,7 @@ export async function openDeps(config: RouterConfig, build: BuildGraph = buildIn
   }
 }
 
-/** Ready when there is a graph, however old; down when none could be made, starting before that. */
+/** `ok` when there is a graph, however old; down when no graph could be made; `starting` before the first result. */
 function graphCheck(engine: Engine, keeper: GraphKeeper): ReadinessCheck {
   return async () => {
     if (engine.network !== null) return 'ok'

@@ -6,14 +6,14 @@ import type { Logger } from '@terrane/service'
 import type { RouterConfig } from './config.ts'
 import { keysMissing } from './errors.ts'
 
-/** Access to the routing engine. */
+/** Verification of keys for the routing engine. */
 export interface Door extends AsyncDisposable {
   readonly verify: Verify
 }
 
 /**
- * Opens the door: the keys of the control plane, or those of the settings for a router that stands alone. It does not wait
- * for the database: a router serves on with the keys that it knows while that is away.
+ * Opens the verification of keys: those of the control plane, or those of the settings for a router without one. It
+ * does not wait for the database, because a router accepts cached keys while the database is unavailable.
  *
  * @throws ROUTER_KEYS_MISSING
  */

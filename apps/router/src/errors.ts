@@ -1,7 +1,7 @@
 import { defineError } from '@terrane/core'
 import { problemBody, type ProblemBody } from '@terrane/routing'
 
-/** Errors of this server besides Valhalla's own: the same body, numbers made of the HTTP status. */
+/** Errors of this server that Valhalla does not have: the same body, with numbers derived from the HTTP status. */
 export const ANSWERS = {
   wrongMethod: problemBody(101, 'Try a POST or GET request instead', 405),
   jsonRepeated: problemBody(100, 'Parameter json stands more than once: send it once', 400),
@@ -32,7 +32,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Nothing says whose keys are accepted. */
+/** The settings do not name the accepted keys. */
 export const keysMissing = defineError<{ reason: string }>(
   'ROUTER_KEYS_MISSING',
   'invalid',
@@ -52,14 +52,14 @@ export const nothingToServe = defineError<{ path: string; reason: string }>(
   }),
 )
 
-/** An extract cannot be read where it should lie. */
+/** A configured extract cannot be read. */
 export const extractMissing = defineError<{ name: string; reason: string }>(
   'EXTRACT_MISSING',
   'invalid',
   ({ name, reason }) => `TERRANE_ROUTING_OSM: ${name} cannot be read (${reason})`,
 )
 
-/** There is no space for a graph or for a downloaded extract. */
+/** The folder of a graph or of a downloaded extract cannot be written. */
 export const folderUnwritable = defineError<{ folder: string; reason: string }>(
   'GRAPH_FOLDER_UNWRITABLE',
   'unavailable',

@@ -16,7 +16,7 @@ import type { WorkAction } from './engine/desk.ts'
 import type { Engine } from './engine/engine.ts'
 import { ANSWERS, Refusal } from './errors.ts'
 
-/** Keys, limits, metrics and the engine. */
+/** Dependencies of the routes: keys, limits, metrics and the engine. */
 export interface ServingDeps {
   readonly registry: Registry
   /** Trusted proxies and rate limits. */
@@ -27,7 +27,7 @@ export interface ServingDeps {
   readonly actions: readonly Action[]
 }
 
-/** Answers the requests of one app by any of its paths. */
+/** Answers the requests of one app, on all of its paths. */
 export class Serving {
   readonly #deps: ServingDeps
   readonly #limits: RateLimits
@@ -49,7 +49,7 @@ export class Serving {
   }
 
   /**
-   * Makes a scope ask for keys, read bodies as text and answer errors in its form.
+   * Adds a key check, bodies as text, and error answers in its form to a scope.
    *
    * @param actionOf the action that a request is for; null where its path names none
    */
@@ -59,7 +59,7 @@ export class Serving {
     send: (problem: ProblemBody, reply: FastifyReply) => void,
   ): void {
     scope.addHook('onRequest', (request) => checkKey(request, this.#deps.verify, this.#limits))
-    // A body is JSON whatever its content type says, and its text is read where the route is computed.
+    // A body counts as JSON whatever its content type. Its text is parsed in the thread that computes the route.
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_, body, done) => done(null, body))
     scope.setErrorHandler((thrown: FastifyError, request, reply) => {
@@ -105,7 +105,7 @@ export function routingRoutes(base: Http, serving: Serving): void {
   })
   for (const action of actions) {
     base.post(`/${action}`, (request, reply) => serving.answer(action, textOf(request), reply))
-    // The request in the address, as Valhalla takes it: maps have one address for all tiles.
+    // The request in the query, as in Valhalla; maps need it because all tiles share one address.
     base.get<JsonRoute>(`/${action}`, ({ query: { json = '' } }, reply) => {
       if (typeof json !== 'string') throw new Refusal(ANSWERS.jsonRepeated)
       return serving.answer(action, json, reply)
@@ -134,7 +134,7 @@ export function osrmRoutes(scope: Http, service: OsrmService, serving: Serving):
     if (isRepeated) throw new Refusal(ANSWERS.parameterRepeated)
     return serving.answer(action, osrmRequest(service, params, query), reply)
   })
-  // The parameters as a form, for requests that are too long for an address.
+  // The parameters as a form, for requests that are too long for a URL.
   scope.post<OsrmFormRoute>('/:profile', (request, reply) => {
     const inAddress = [...new URLSearchParams(request.url.split('?')[1])].filter(([name]) => name !== 'apikey')
     const form = [...inAddress, ...new URLSearchParams(textOf(request))]
@@ -157,7 +157,7 @@ function textOf({ body }: FastifyRequest): string {
   return typeof body === 'string' ? body : ''
 }
 
-/** Bytes are a tile or, where they are XML, a route as GPX. */
+/** Content type of a binary answer: GPX for XML, else a vector tile. */
 function bytesType(bytes: Uint8Array): string {
   return String.fromCharCode(bytes[0] ?? 0) === '<' ? MEDIA_TYPES.gpx : MEDIA_TYPES.tile
 }
@@ -174,7 +174,7 @@ export function unknownPath(actions: readonly Action[]): RouteProblem {
 }
 
 /**
- * Each place that a key may be sent in is tried, so that a wrong key in one does not hide the right one in another.
+ * Checks each place for a key, so that a wrong key in one does not hide the right key in another.
  *
  * @throws Refusal unless the request carries an organization's Services API key as header or query `apikey`, or as Bearer
  */
@@ -198,7 +198,7 @@ async function checkKey(request: FastifyRequest, verify: Verify, limits: RateLim
   throw refusal
 }
 
-/** Answer when a key cannot be verified, by the kind of the error. */
+/** Answers when a key cannot be verified, by the kind of the error. */
 const KEY_REFUSALS: Readonly<Partial<Record<ErrorKind, ProblemBody>>> = {
   unauthenticated: ANSWERS.keyUnknown,
   unavailable: ANSWERS.keysUnavailable,

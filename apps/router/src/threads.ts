@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os'
 
-/** Memory of a thread beside the graph, which all share: measured 45 MB with the largest buffers of an answer. */
+/** Memory of a thread in addition to the shared graph; 45 MB were measured with the largest answers. */
 const THREAD_BYTES = 64 << 20
 
 /**
- * Threads for what the process is given: its CPU quota, which Node reads of the cgroup, or the cores; at most what a
- * quarter of its memory limit holds.
+ * Number of threads: the CPU quota of the process, which Node reads from the cgroup, or the cores. A quarter of the
+ * memory limit is the maximum for all threads.
  *
  * @param memoryBytes the limit; 0 or more than a machine has where there is none
  */

@@ -62,7 +62,7 @@ interface EdgeDeps {
   readonly bodyLimit: number
 }
 
-/** The app's needs and those of its routes; `openDeps` opens them, tests make their own. */
+/** Dependencies of the app and its routes; `openDeps` opens them, tests make their own. */
 export type AppDeps = EdgeDeps &
   CapacityDeps &
   PlaceDeps &

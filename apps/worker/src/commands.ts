@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { TerraneError, splitList } from '@terrane/core'
 import type { CheckedModel } from '@terrane/embeddings'
 
-// Each command loads what it needs: all of it takes a second.
+// Each command loads only the modules that it needs, because loading all of them takes a second.
 const USAGE = `Usage: node apps/worker/src/cli.ts <command>
 
 Models (TERRANE_MODEL_DIR, default models in TERRANE_HOME, .terrane; HF_TOKEN for gated ones):
@@ -22,7 +22,7 @@ Organizations, projects and keys: terrane org, terrane project, terrane key.
 
 class UsageError extends Error {}
 
-/** Where a command reads its settings and writes its answers. */
+/** Environment and output of a command. */
 interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly stdout: (text: string) => unknown
@@ -172,7 +172,7 @@ class Commands {
   }
 
   #modelFolder(): string {
-    // The local stack keeps its models in its home, wherever that is.
+    // The local stack keeps its models in its home folder.
     return this.#env['TERRANE_MODEL_DIR'] || join(this.#env['TERRANE_HOME'] || '.terrane', 'models')
   }
 }

@@ -54,7 +54,7 @@ export interface Deps extends AppDeps, AsyncDisposable {
   readonly store: JobStore
   readonly submitter: Submitter
   readonly crons: FunctionCrons
-  /** Gives running jobs the time to end, then hands them over. */
+  /** Lets running jobs finish within the budget, then hands them over. */
   drain(budgetMs: number): Promise<void>
 }
 
@@ -182,7 +182,7 @@ async function openOutside(config: WorkerConfig, { registry, database, logger, o
   return { ...outside, projects }
 }
 
-/** Engines of tasks and routes: places, models, queries and inspection of files. */
+/** Tools of tasks and routes: the geocoder, models, queries, and inspection of files. */
 async function openTools(config: WorkerConfig, fetch: GuardedFetch, opening: AsyncDisposableStack) {
   const workdir = resolve(config.TERRANE_WORK_DIR)
   const geocoder = new Geocoder({
@@ -200,7 +200,7 @@ interface QueueNeeds extends Base, Outside {
   readonly onEnqueued: (task: string) => void
 }
 
-/** The queue, and what is kept of jobs, schedules and webhooks. */
+/** The queue, and the stores of jobs, schedules and webhooks. */
 async function openQueue(needs: QueueNeeds, opening: AsyncDisposableStack) {
   const { logger, registry, database, sealer, tasks, onEnqueued } = needs
   const boss = await startBoss(database, logger)
@@ -262,12 +262,12 @@ function workerIdOf({ PORT }: WorkerConfig): string {
 
 interface Work {
   readonly runner: Runner
-  /** Services that call other hosts besides jobs. */
+  /** Services that run besides jobs and call other hosts. */
   readonly services: readonly { start(): Promise<void>; stop(): Promise<void> }[]
   readonly logger: Logger
 }
 
-/** Starts to take jobs, unless this process only answers requests; returns what ends that. */
+/** Starts to take jobs, unless this process only answers requests; returns the function that stops it. */
 async function startWork(
   config: WorkerConfig,
   { runner, services, logger }: Work,
@@ -280,12 +280,12 @@ async function startWork(
     await drained
   }
   await Promise.all([runner.start(), ...services.map((service) => service.start())])
-  // A drain that has run out of its time goes on: jobs are handed over before the pool closes.
+  // If the drain exceeds its time, it goes on here: jobs are handed over before the pool closes.
   opening.defer(() => drain(0).catch((error: unknown) => logger.warn({ err: error }, 'jobs were not handed over')))
   return drain
 }
 
-/** Limits of one job, as `GET /capacity` tells them. */
+/** Limits of one job in `GET /capacity`. */
 function limitsOf(config: WorkerConfig): CapacityDeps['limits'] {
   return {
     maxH3Cells: config.maxH3Cells,

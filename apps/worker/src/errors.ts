@@ -159,7 +159,7 @@ export const secretsKeyMissing = defineError(
   () => 'TERRANE_SECRETS_KEY is not set: 32 bytes as 64 hex digits or base64, to seal credentials in the shared pool',
 )
 
-/** The ways a job ends that are the machinery's, not the task's. Their codes are part of the contract. */
+/** Errors of jobs that come from the queue and not from the task. Their codes are part of the contract. */
 export const cancelled = defineError('cancelled', 'cancelled', () => 'The job was cancelled')
 export const workerLost = defineError(
   'worker_lost',
@@ -178,7 +178,7 @@ export const shuttingDown = defineError(
   () => 'The worker is stopping; another one takes the job over',
 )
 
-/** A folder without room, and by how much as far as that is known. */
+/** A full disk, with sizes where they are known. */
 interface FullDisk {
   readonly folder?: string
   readonly neededBytes?: number

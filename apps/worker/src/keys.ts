@@ -32,7 +32,7 @@ export function openDoor(config: WorkerConfig, database: Database, logger: Logge
   return { ...opened, verify }
 }
 
-/** The id of the project of local mode, which is registered before requests come. */
+/** Returns the id of the local project, which is registered before requests arrive. */
 function localProjectId(database: Database, ref: string): () => Promise<string> {
   const projects = new Projects(database, null)
   let id: string | null = null

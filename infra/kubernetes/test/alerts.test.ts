@@ -4,18 +4,18 @@ import type { Scrapes, Series } from './support/evaluate.ts'
 
 const rules = shippedRules()
 
-/** Half an hour of calm, then twenty minutes of a fault; a sample each 30 seconds. */
+/** Half an hour without a fault, then twenty minutes with it; one sample per 30 seconds. */
 const CALM_SECONDS = 1800
 const END = CALM_SECONDS + 1200
 const STEP = 30
 
 type Course = (seconds: number) => number
-/** A value while all is well and another during the fault. */
+/** One value before the fault and another one during it. */
 const steps =
   (calm: number, fault: number): Course =>
   (t) =>
     t < CALM_SECONDS ? calm : fault
-/** A counter that grows by so much a minute. */
+/** A counter that grows by this number per minute. */
 const grows =
   (calm: number, fault: number): Course =>
   (t) =>
@@ -31,7 +31,7 @@ const series = (labels: Readonly<Record<string, string>>, course: Course): Serie
   samples: Array.from({ length: END / STEP + 1 }, (_, i) => [i * STEP, course(i * STEP)] as const),
 })
 
-/** Every alert that can be evaluated here, and a fault that it is for, as the apps show it. */
+/** Every alert that can be evaluated here, with a fault that fires it, in the metrics of the apps. */
 const FAULTS: Readonly<
   Record<string, { readonly scrapes: Scrapes; readonly names: Readonly<Record<string, string>> }>
 > = {
@@ -44,7 +44,7 @@ const FAULTS: Readonly<
       terrane_ready: [
         series({ app: 'origin', check: 'database' }, steps(1, 1)),
         series({ app: 'origin', check: 'storage' }, steps(1, 0)),
-        // A router that builds its first graph is no fault.
+        // A router that builds its first graph has no fault.
         series({ app: 'router', check: 'graph' }, steps(1, 0.5)),
       ],
     },

@@ -32,7 +32,7 @@ function installedFor({ dependencies, peerDependencies, optionalDependencies }: 
   return Object.keys({ ...dependencies, ...peerDependencies, ...optionalDependencies })
 }
 
-/** Packages of the repository that an image carries. */
+/** Packages of the repository that an image contains. */
 function carried(): Set<string> {
   const names = new Set(manifests.filter(({ folder }) => folder.startsWith(join(root, 'apps'))).map(({ name }) => name))
   for (const name of names) {
@@ -48,12 +48,12 @@ test('sources import nothing that only developers have: an image carries no deve
   expect(inImages).toContain('@terrane/osm')
   for (const manifest of manifests) {
     const { name, folder } = manifest
-    // Fixtures are neither published nor in an image.
+    // Fixtures are private and not in images.
     if (manifest.private && !inImages.has(name)) continue
     const there = new Set([name, ...builtinModules, ...installedFor(manifest)])
     const sources = globSync('src/**/*.ts', {
       cwd: folder,
-      // Modules of browsers are bundled with what they import, and those for tests alone never run in an image.
+      // Browser modules are bundled with their imports, and modules for tests never run in an image.
       exclude: ['**/*.test.ts', '**/*.browser.ts', '**/testing/**', '**/property/**', '**/generated/**'],
     })
     for (const source of sources) {

@@ -13,7 +13,7 @@ const OVERLAYS = ['small', 'production']
 const OF_THE_PROCESS = new Set(['NODE_OPTIONS', 'MALLOC_ARENA_MAX'])
 const APPS = ['worker', 'origin', 'functions', 'router', 'console']
 
-/** A copy of the manifests with keys as the tool makes them. */
+/** A copy of the manifests with keys from the tool. */
 let folder: string
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'terrane-manifests-'))

@@ -31,7 +31,7 @@ for (const pattern of ['apps/*/src/**/*.ts', 'packages/service/src/**/*.ts']) {
   }
 }
 const OF_NODE = new Set([
-  // Of Prometheus itself: whether a target answered.
+  // Metric of Prometheus itself: whether a target answered.
   'up',
   'nodejs_eventloop_lag_p99_seconds',
   'process_cpu_seconds_total',

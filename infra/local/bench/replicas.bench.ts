@@ -1,6 +1,6 @@
-// Two of every app on one PostgreSQL and one storage, behind a balancer, asked by 50 connections that stay open: are there errors,
-// does memory grow after the first third, and is it alive, do descriptors? Figures are medians of the samples of a twelfth of the time.
-//   replicas.bench.ts [seconds, 150]; DATABASE_URL names the server
+// Two processes of every app on one PostgreSQL and one storage, behind a balancer, with 50 persistent connections. It
+// checks for errors, and for growth of memory, live heap and descriptors after the first third. Figures are medians of
+// the samples of a twelfth of the time. replicas.bench.ts [seconds, 150]; DATABASE_URL names the server
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { Agent } from 'node:http'
 import { loadavg, tmpdir } from 'node:os'
@@ -44,14 +44,14 @@ async function settings(): Promise<Settings> {
 }
 
 interface Held {
-  /** Resident. */
+  /** Resident memory. */
   readonly bytes: number
-  /** Of V8's heap and outside of it, with garbage that was not collected yet. */
+  /** V8's heap and external memory, including garbage that is not collected yet. */
   readonly heap: number
   readonly descriptors: number
 }
 
-/** What the processes of the apps hold now, by `app n`. */
+/** Current memory and descriptors of the apps' processes, by `app n`. */
 async function held(): Promise<Map<string, Held>> {
   const found = new Map<string, Held>()
   const seen = new Map<string, number>()
@@ -68,13 +68,13 @@ async function held(): Promise<Map<string, Held>> {
       const port = /(?:^|\0)PORT=(\d+)/.exec(await readFile(`/proc/${pid}/environ`, 'utf8'))![1]
       found.set(`${app} ${nth}`, { bytes: pages * PAGE, heap: await heapOf(Number(port)), descriptors })
     } catch {
-      // A process that ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
   return found
 }
 
-/** What an app says of its heap. */
+/** Heap size in the metrics of an app. */
 async function heapOf(port: number): Promise<number> {
   const headers = { authorization: `Bearer ${keys.metricsKey}` }
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`, { headers })).text()
@@ -101,7 +101,7 @@ async function measure(): Promise<void> {
   const samples: Awaited<ReturnType<typeof held>>[] = []
   const sampler = setInterval(() => void held().then((sample) => samples.push(sample)), SAMPLE_MS)
   const client = async (n: number) => {
-    // What is downloaded must be there: the first of them uploads it.
+    // The first call uploads the object that a later one downloads.
     await ask(mix[0]!, n)
     for (let i = n; performance.now() < end; i++) {
       const call = mix[i % mix.length]!
@@ -126,7 +126,7 @@ async function measure(): Promise<void> {
   for (const app of samples[0]!.keys()) {
     const of = (some: typeof samples, what: keyof Held) => some.map((sample) => sample.get(app)?.[what] ?? NaN)
     const [then, now] = [median(of(warm, 'bytes')), median(of(last, 'bytes'))]
-    // Just after a collection it is what is alive.
+    // The minimum is just after a garbage collection, so it is the live heap.
     const floor = (from: number, to: number) => mib(Math.min(...of(samples.slice(from, to), 'heap')))
     console.log(
       `${app}: RSS ${mib(then)} → ${mib(now)} MiB (${((now / then - 1) * 100).toFixed(1)} %, goal below ${GOAL_DRIFT * 100}), ` +

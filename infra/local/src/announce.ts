@@ -9,9 +9,10 @@ import type { KeptApp } from './kept-app.ts'
 import type { Settings } from './settings.ts'
 
 /**
- * Tells the commands of this machine where the stack listens: `stack.json` of its folder names a port that answers
- * `GET /?nonce=…` with the ports of what runs now, and proves by its secret that it is this stack. The proof is the HMAC-SHA256 of the
- * nonce and the body under `terrane-stack:{secret}`, as hex, in the header `terrane-proof`. So no key is sent to another program on that port.
+ * Tells commands on this machine the ports of the stack. `stack.json` in its folder names a port that answers `GET
+ * /?nonce=…` with the current ports, and proves with its secret that it is this stack. The proof is the HMAC-SHA256 of
+ * the nonce and the body under `terrane-stack:{secret}`, as hex, in the header `terrane-proof`. Without it a key could
+ * be sent to another program on that port.
  */
 export async function announce(
   { home, ports, databaseUrl }: Pick<Settings, 'home' | 'ports' | 'databaseUrl'>,

@@ -5,15 +5,18 @@ import { printLine } from './log.ts'
 import { cpuSeconds } from './progress.ts'
 
 const ROOT = new URL('../../../', import.meta.url)
-/** Time without a log line or CPU use after which a starting app is given up, in milliseconds. A first start may build a graph for an hour. */
+/**
+ * Milliseconds without a log line or CPU use after which the start of an app fails. A first start may build a graph for
+ * an hour.
+ */
 const STALL_MS = 180_000
 /** Processor time within {@link STALL_MS} that counts as progress, in seconds. */
 const LEAST_CPU_SECONDS = 2
 const LOOK_MS = 1000
-/** An app that does not stop by itself is killed after this time. */
+/** Milliseconds after which an app that does not stop is killed. */
 const STOP_TIMEOUT_MS = 15_000
 
-/** One app of the stack, in a process of its own. */
+/** One app of the stack in a separate process. */
 export class App {
   readonly name: string
   readonly #child: ChildProcess
@@ -51,7 +54,7 @@ export class App {
       cwd: fileURLToPath(ROOT),
       env: { ...inherited(), ...env },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      // Ctrl-C reaches this process only; it stops the apps in order.
+      // Ctrl-C reaches only this process, which stops the apps in order.
       detached: true,
     })
     const app = new App(name, child, onFailure)
@@ -67,12 +70,12 @@ export class App {
     return app
   }
 
-  /** Number of its process. */
+  /** Process id. */
   get pid(): number {
     return this.#child.pid ?? 0
   }
 
-  /** The code that it ended with; null while it runs, and after it was killed. */
+  /** Its exit code; null while it runs, and after it was killed. */
   get exitCode(): number | null {
     return this.#child.exitCode
   }

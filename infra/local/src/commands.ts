@@ -6,7 +6,7 @@ import { TOWN_BBOX } from './demo/town.ts'
 /** A place on the map: longitude and latitude. */
 type Place = readonly [number, number]
 
-/** Number of pairs of places that are tried before the help says that it knows no route. */
+/** Maximum pairs of places that are tried before the help reports that there is no route. */
 const ROUTE_TRIES = 24
 
 /**
@@ -23,12 +23,12 @@ export async function workingCommands(stack: Stack, keys: Keys): Promise<string[
   ]
 }
 
-/** The worker wants the key twice. */
+/** The worker requires the key in both headers. */
 function bothHeaders(key: string): string {
   return `-H "apikey: ${key}" -H "Authorization: Bearer ${key}"`
 }
 
-/** A search in the latest embedding table that has a place. */
+/** A search in the latest embedding table with a location. */
 async function searchCommand(stack: Stack, keys: Keys): Promise<string[]> {
   const path =
     '/rest/v1/embeddings_catalogue?select=table_name,bbox&kind=eq.geo&bbox=not.is.null&order=created_at&limit=1'
@@ -73,7 +73,7 @@ async function graphBox(): Promise<readonly [number, number, number, number] | n
   }
 }
 
-/** Pairs of neighbouring places, from the middle of a box outwards. */
+/** Pairs of neighbouring positions, from the centre of a box outwards. */
 function pairsIn([west, south, east, north]: readonly [number, number, number, number]): [Place, Place][] {
   const at = (x: number, y: number): Place => [west + x * (east - west), south + y * (north - south)]
   return Array.from({ length: ROUTE_TRIES }, (_, i) => {
@@ -84,7 +84,7 @@ function pairsIn([west, south, east, north]: readonly [number, number, number, n
   })
 }
 
-/** A call of the first function that is served and that anybody may call. */
+/** A call of the first served function without authentication. */
 async function functionCommand(stack: Stack, keys: Keys): Promise<string> {
   const listed = (await ask(`${stack.functionsUrl}/v1/projects/${stack.projectRef}/functions`, {
     headers: { apikey: keys.serviceRoleKey, authorization: `Bearer ${keys.serviceRoleKey}` },
@@ -95,7 +95,7 @@ async function functionCommand(stack: Stack, keys: Keys): Promise<string> {
   return `curl ${stack.originUrl}/functions/v1/${name} -H "Authorization: Bearer ${keys.anonKey}" -d '{"name":"Ada"}'`
 }
 
-/** The JSON of an answer that went well, otherwise null. */
+/** The JSON of a successful answer, otherwise null. */
 async function ask(url: string, init: RequestInit): Promise<unknown> {
   try {
     const response = await fetch(url, { ...init, signal: AbortSignal.timeout(10_000) })

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { CONSOLE_EMAIL, type Keys } from './keys.ts'
 import type { Settings } from './settings.ts'
 
-/** Served where `TERRANE_FUNCTIONS_DIR` names no folder. */
+/** Default of `TERRANE_FUNCTIONS_DIR`. */
 const EXAMPLE_FUNCTIONS = fileURLToPath(new URL('../../../apps/functions/examples/', import.meta.url))
 
 type AppName = 'worker' | 'functions' | 'router' | 'console' | 'origin'
@@ -17,7 +17,10 @@ interface Places {
   readonly databaseUrl: string
 }
 
-/** The apps of a stack in the order of their dependencies, each with its environment. They know each other by the ports of the settings. */
+/**
+ * The apps of a stack in the order of their dependencies, each with its environment. The ports in the settings connect
+ * them.
+ */
 export function appsOf(
   { home, ports, projectRef, logLevel }: Settings,
   keys: Keys,
@@ -49,7 +52,7 @@ export function appsOf(
       TERRANE_DATA_ROOTS: dataRoots,
       TERRANE_WORK_DIR: join(home, 'work'),
       TERRANE_CACHE_DIR: join(home, 'cache'),
-      // The demo town for its own area, Geofabrik for the rest of the world.
+      // The demo town for its own area, Geofabrik for other areas.
       TERRANE_OSM_SOURCE: process.env['TERRANE_OSM_SOURCE'] || `${town},geofabrik`,
       // Occasional look-ups by one person, which the public server allows (one request a second, kept for 30 days).
       TERRANE_GEOCODER_URL: process.env['TERRANE_GEOCODER_URL'] ?? 'https://nominatim.openstreetmap.org/search',
@@ -93,7 +96,7 @@ export function appsOf(
   ]
 }
 
-/** The address of a port of this machine. */
+/** The URL of a port of this machine. */
 export function local(port: number): string {
   return `http://127.0.0.1:${port}`
 }

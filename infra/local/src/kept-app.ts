@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { App } from './apps.ts'
 import { printLine } from './log.ts'
 
-/** Waits between two starts of an app that ends again and again. */
+/** Minimum delay between two starts of an app that ends repeatedly. */
 const LEAST_WAIT_MS = 500
 const MOST_WAIT_MS = 30_000
 
-/** An app of the stack that is started again when it ends. */
+/** An app of the stack that is restarted when it ends. */
 export class KeptApp implements AsyncDisposable {
   readonly name: string
   readonly #env: Readonly<Record<string, string>>
@@ -27,12 +27,12 @@ export class KeptApp implements AsyncDisposable {
     return kept
   }
 
-  /** It listens, as far as is known. */
+  /** True while it listens, as far as is known. */
   get isRunning(): boolean {
     return this.#app !== null
   }
 
-  /** Number of its process; null while it is started again. */
+  /** Process id; null during a restart. */
   get pid(): number | null {
     return this.#app?.pid ?? null
   }
@@ -75,7 +75,7 @@ export class KeptApp implements AsyncDisposable {
     }
   }
 
-  /** One that ran for a while is started at once when it ends. */
+  /** Resets the delay when an app has run for a while, so that it is restarted at once. */
   #forgetWaits(app: App): void {
     setTimeout(() => {
       if (this.#app === app) this.#waitMs = LEAST_WAIT_MS

@@ -10,7 +10,7 @@ export interface Keys {
   readonly serviceRoleKey: string
   readonly servicesKey: string
   readonly secretsKey: string
-  /** The operator's: opens /metrics. */
+  /** The operator's key for /metrics. */
   readonly metricsKey: string
   /** First password of {@link CONSOLE_EMAIL}. */
   readonly consolePassword: string
@@ -21,11 +21,11 @@ export const CONSOLE_EMAIL = 'admin@terrane.local'
 
 const TEN_YEARS = 315_360_000
 
-/** The keys in the state folder (mode 0600), made when they are not there. */
+/** The keys in the state folder (mode 0600), created when missing. */
 export async function loadKeys(home: string, projectRef: string): Promise<Keys> {
   const path = join(home, 'keys.json')
   const kept = await readKept(path)
-  // A folder made by an earlier version keeps its keys.
+  // Keys in a folder of an earlier version are kept.
   const keys = { ...(await makeKeys(projectRef)), ...kept }
   if (kept && Object.keys(kept).length === Object.keys(keys).length) return keys
   await mkdir(home, { recursive: true, mode: 0o700 })

@@ -15,17 +15,17 @@ const HIDDEN: ReadonlySet<string> = new Set(['level', 'time', 'name', 'msg', 'pi
 
 const seen: string[] = []
 
-/** Prints a line of an app, its name in front. JSON lines are made readable, anything else is passed on. */
+/** Prints a line of an app with its name. JSON lines are formatted; other lines are printed unchanged. */
 export function printLine(app: string, line: string): void {
   if (line.trim() === '') return
   if (!seen.includes(app)) seen.push(app)
   const color = COLORS[seen.indexOf(app) % COLORS.length] ?? 'cyan'
-  // The line may contain a progress bar.
+  // The terminal's current line may contain a progress bar.
   const clear = process.stdout.isTTY ? '\r\u001b[K' : ''
   process.stdout.write(`${clear}${styleText(color, app.padEnd(9))} ${readable(line)}\n`)
 }
 
-/** A line of the stack itself. */
+/** Prints a line of the stack itself. */
 export function say(text: string): void {
   process.stdout.write(`${text}\n`)
 }

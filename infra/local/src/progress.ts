@@ -12,7 +12,7 @@ export async function cpuSeconds(pid: number): Promise<number | null> {
   try {
     if (process.platform === 'linux') {
       const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-      // After the name, which may hold anything: state is field 3, utime and stime are 14 and 15.
+      // After the name, which may contain any characters: state is field 3, utime and stime are 14 and 15.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
       return (Number(fields[11]) + Number(fields[12])) / TICKS
     }

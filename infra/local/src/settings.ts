@@ -8,7 +8,7 @@ export interface Settings {
   readonly ports: Readonly<Record<'worker' | 'origin' | 'functions' | 'router' | 'console' | 'database', number>>
   /** A server to use instead of the embedded database. */
   readonly databaseUrl: string | null
-  /** When the disk has what the embedded database committed. */
+  /** When the embedded database's commits are written to disk. */
   readonly databaseSync: SyncMode
   readonly logLevel: string
 }

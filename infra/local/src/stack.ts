@@ -22,8 +22,8 @@ export interface Stack extends AsyncDisposable {
 }
 
 /**
- * Starts the database and every app in the order of their dependencies. Disposing of it stops them in reverse order. An app that
- * ends by itself is started again.
+ * Starts the database and every app in the order of their dependencies. Disposing of it stops them in reverse order. An
+ * app that ends by itself is restarted.
  *
  * @param signal stops what starts
  */

@@ -19,7 +19,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(home, { recursive: true }))
 
-/** What `terrane env` prints in the folder of a stack. */
+/** The output of `terrane env` in the folder of a stack. */
 async function environment(): Promise<string> {
   const child = spawn(process.execPath, [CLI, 'env'], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -42,7 +42,7 @@ test('the command line finds its own stack, whatever its ports, while its origin
   expect(said).not.toContain(keys.serviceRoleKey)
   await announced[Symbol.asyncDispose]()
   expect(await readdir(home)).toEqual(['keys.json'])
-  // What is left of one that was killed.
+  // Leftover file of a stack that was killed.
   origin.isRunning = true
   await using other = await announce(settings, { jwtSecret: 'of another stack' }, [origin])
   expect(other).toBeDefined()

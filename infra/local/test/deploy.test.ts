@@ -7,7 +7,7 @@ import { parse } from 'yaml'
 const root = join(import.meta.dirname, '../../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** Every variable that an app reads, set or in a comment of `.env.example`, and variables of Node and the C library. */
+/** All variables of the apps, set or commented in `.env.example`, and variables of Node and the C library. */
 const known = new Set([
   'NODE_OPTIONS',
   'MALLOC_ARENA_MAX',

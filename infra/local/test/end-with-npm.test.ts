@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 const MODULE = fileURLToPath(new URL('../../end-with-npm.mjs', import.meta.url))
-/** A script of npm: a child that stays, whose end is told. */
+/** An npm script: it starts a child that stays, and reports the child's end. */
 const SCRIPT = `
   import { spawn } from 'node:child_process'
   import { endWithNpm } from ${JSON.stringify(MODULE)}
@@ -15,7 +15,7 @@ const SCRIPT = `
   child.on('exit', unwatch)
   console.log(child.pid)
 `
-/** In the place of npm: runs the script, says its number, and stays. */
+/** Replaces npm: runs the script, prints its process id, and stays. */
 const NPM = `
   const { spawn } = require('node:child_process')
   const args = ['--input-type=module', '-e', ${JSON.stringify(SCRIPT)}]

@@ -1,5 +1,5 @@
-// Functions as an app's users reach them: supabase-js and curl → the origin → the functions host → a function → the
-// origin again, each a process of its own.
+// Functions through the whole chain: supabase-js and curl → the origin → the functions host → a function → the origin
+// again, each in a separate process.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -78,7 +78,7 @@ beforeAll(async () => {
   )
   const folder = await mkdtemp(join(tmpdir(), 'terrane-functions-'))
   open.defer(() => rm(folder, { recursive: true, force: true }))
-  // Else a host that is root keeps its versions in a folder elsewhere, which stays.
+  // Otherwise a host that runs as root would keep its versions in another folder, which is not removed.
   await chmod(folder, 0o711)
   for (const [name, [policy, code]] of Object.entries({ ...SOURCES, 'who-as-host': privileged(SOURCES['who']!) })) {
     await mkdir(join(folder, 'functions', name), { recursive: true })
@@ -199,7 +199,7 @@ describe('functions.invoke of supabase-js, through the origin', () => {
       code: 'METHOD_NOT_ALLOWED',
     })
     const tooLarge = new ArrayBuffer(6 * 1024 * 1024 + 1)
-    // Repeated, because the answer races with the rest of the upload.
+    // Repeated, because the answer may arrive before or after the rest of the upload.
     for (let i = 0; i < 10; i++) {
       expect(await failure(anon.invoke('size', { body: tooLarge }))).toMatchObject({
         status: 413,

@@ -3,7 +3,8 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 
-// Builds the command line for npm into the folder that is named: files that need nothing but Node. Within the repository `terrane` runs its sources, and has more commands, which start or administer an installation.
+// Builds the command line for npm into the given folder; its files need only Node. Within the repository, `terrane`
+// runs its sources and has more commands, which start or administer an installation.
 const root = resolve(import.meta.dirname, '../../..')
 const cli = join(root, 'apps/cli')
 const out = resolve(process.argv[2] ?? join(cli, 'dist'))
@@ -24,8 +25,8 @@ await build({
   format: 'esm',
   target: 'node22',
   banner: {
-    // Some packages are CommonJS and ask for modules of Node.
-    // Under a name of its own: what is bundled may import createRequire, too.
+    // Some packages are CommonJS and load modules of Node with `require`. The import has another name, because bundled
+    // code may import createRequire, too.
     js: "import { createRequire as requireFrom } from 'node:module'\nconst require = requireFrom(import.meta.url)",
   },
 })

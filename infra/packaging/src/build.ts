@@ -6,11 +6,9 @@ import { bundleBrowser } from './bundle-browser.ts'
 import { bundleThread, withTexts, withThreads } from './bundle-thread.ts'
 
 // Builds the package of the working directory for npm, into `dist`: its `prepack` script. Within the repository nothing
-// is built; what is written here exists in tarballs only.
-//
-// The JavaScript and the declarations are tsc's. Then everything that a module finds beside itself by
-// `new URL('./file', import.meta.url)` goes into a module, because bundlers do not follow such addresses in programs for
-// Node: a text as a string, a worker thread as its whole program.
+// is built; the output exists in tarballs only. tsc makes the JavaScript and the declarations. Then files that a module
+// finds by `new URL('./file', import.meta.url)` are included in the module, because bundlers for Node do not follow
+// such URLs: a text as a string, a worker thread as its whole program.
 const folder = process.cwd()
 const dist = join(folder, 'dist')
 
@@ -25,14 +23,14 @@ for await (const file of glob('**/*.d.ts', { cwd: join(folder, 'src') })) {
 for await (const file of glob('**/*.browser.{js,d.ts}', { cwd: dist })) await rm(join(dist, file))
 for await (const file of glob('**/*.js', { cwd: dist })) await makeWhole(file)
 for await (const file of glob('**/browser.js', { cwd: dist })) {
-  // Programs that draw a page on a server import the same address.
+  // Programs for rendering on a server import the same path.
   await rename(join(dist, file), join(dist, file.replace(/\.js$/, '.node.js')))
   await bundleBrowser(resolve(folder, 'src', file.replace(/\.js$/, '.ts')), dirname(join(dist, file)))
 }
 
 async function compile(): Promise<void> {
   const config = join(dist, 'tsconfig.json')
-  // Packages that it imports are sources too and are compiled along. Only the package's own output is kept.
+  // Imported packages are sources too and are compiled as well. Only the package's own output is kept.
   const compilerOptions = {
     noEmit: false,
     declaration: true,
@@ -56,7 +54,7 @@ async function compile(): Promise<void> {
   await rm(config)
   const output = join(dist, 'all', basename(folder))
   await cp(join(output, 'src'), dist, { recursive: true })
-  // Types that are made from a document lie beside the sources.
+  // Types that are generated from a document are beside the sources.
   for await (const file of glob('openapi/*.d.ts', { cwd: output })) await cp(join(output, file), join(dist, file))
   await rm(join(dist, 'all'), { recursive: true })
 }
@@ -66,7 +64,7 @@ function withJsSpecifiers(declarations: string): string {
   return declarations.replace(/((?:from|import)\s*\(?\s*['"]\.{1,2}\/[^'"]+)\.ts(['"])/g, '$1.js$2')
 }
 
-/** Replaces the addresses in a module by the content of their files. */
+/** Replaces the URLs in a module by the content of their files. */
 async function makeWhole(file: string): Promise<void> {
   const path = join(dist, file)
   const source = resolve(folder, 'src', file)

@@ -33,7 +33,7 @@ const ofBrowsers: Plugin = {
       const other = join(dirname(importer), path.replace(/\.ts$/, '.browser.ts'))
       return existsSync(other) ? { path: other } : null
     })
-    // Programs for both ask for these only where there is a Node.
+    // Packages for both platforms use these modules only in Node.
     bundle.onResolve({ filter: /^(?:node:)?(?:fs|path|module|crypto)$/ }, ({ path }) => ({ path, namespace: 'absent' }))
     bundle.onLoad({ filter: /./, namespace: 'absent' }, () => ({ contents: 'module.exports = {}' }))
   },

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 
-/** Packages of native code or WebAssembly: a thread takes them from where the program that starts it finds them. */
+/** Packages with native code or WebAssembly: a thread resolves them from the program that starts it. */
 const INSTALLED = new Set([
   'sharp',
   'onnxruntime-node',
@@ -14,12 +14,12 @@ const INSTALLED = new Set([
   '@electric-sql/pglite-postgis',
 ])
 
-/** The address of a worker thread, as a module names it. */
+/** The URL of a worker thread in a module. */
 const THREAD = /new URL\('\.\/([\w.-]+)\.ts', import\.meta\.url\)/g
 const TEXT = /readFileSync\(new URL\('\.\/([\w.-]+)', import\.meta\.url\), 'utf8'\)/g
 
 /**
- * Code that imports the text files that it would read from its own folder, as modules with `suffix`; and the files'
+ * Code with imports of the text files that it would read from its own folder, as modules with `suffix`; and the files'
  * names.
  */
 export function withTexts(code: string, suffix: string): { readonly text: string; readonly assets: readonly string[] } {
@@ -29,8 +29,8 @@ export function withTexts(code: string, suffix: string): { readonly text: string
 }
 
 /**
- * A module whose default export is `(base) => URL`: the address of a worker thread's whole program, which holds all that
- * the entry imports. `base` is the address of the module that starts it; installed packages are looked up from there.
+ * A module whose default export is `(base) => URL`: the URL of a worker thread's whole program, with all imports of the
+ * entry. `base` is the URL of the module that starts it; installed packages are resolved from there.
  */
 export async function bundleThread(entry: string): Promise<string> {
   const result = await build({
@@ -82,7 +82,10 @@ export const texts: Plugin = {
   },
 }
 
-/** A thread that another thread starts, inside that one's bundle. Elsewhere threads import the module that starts themselves. */
+/**
+ * A thread that another thread starts, inside the bundle of that one. Outside of bundles, threads import it as a
+ * module.
+ */
 const threads: Plugin = {
   name: 'threads of threads',
   setup(bundle) {
@@ -101,7 +104,10 @@ const threads: Plugin = {
   },
 }
 
-/** Code that imports the threads that it would start from its own folder, and the threads' names. `base` is an expression. */
+/**
+ * Code with imports of the threads that it would start from its own folder, and the threads' names. `base` is an
+ * expression.
+ */
 export function withThreads(code: string, base: string): { readonly code: string; readonly names: readonly string[] } {
   const names = [...new Set(Array.from(code.matchAll(THREAD), ([, name]) => name!))]
   const imports = names.map((name) => `import ${threadOf(name)} from './${name}.inline.js';\n`).join('')

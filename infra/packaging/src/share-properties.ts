@@ -1,26 +1,26 @@
 import { isNode, type Json, type Node } from './share-schemas.ts'
 
-/** Characters of JSON that a shared part saves at least. */
+/** Minimum characters of JSON that a shared part must save. */
 const LEAST_SAVING = 600
-/** Words of a path that say nothing of the schema at its end. */
+/** Words of a path that do not describe the schema at its end. */
 const SYNTAX = /^(properties|components|any|of|schemas?|application|json|content|post|paths|request|body|items|\d+)$/i
 
-/** An object schema, its place, and its properties as texts that are equal where a property means the same. */
+/** An object schema, its path, and its properties as texts; equal texts mean equal properties. */
 interface Found {
   readonly node: { readonly properties: Node; readonly required?: readonly string[] } & Node
   readonly words: readonly string[]
   readonly texts: ReadonlyMap<string, string>
 }
 
-/** Schemas, and the names of the properties that they share. */
+/** Schemas, and the names of their common properties. */
 interface Group {
   readonly members: readonly Found[]
   readonly shared: ReadonlySet<string>
 }
 
 /**
- * An OpenAPI document of the same meaning, for types: properties that several object schemas share stand once, in a
- * component that those schemas extend by `allOf`.
+ * An equivalent OpenAPI document for generating types: properties that several object schemas share are in one
+ * component, which those schemas extend by `allOf`.
  */
 export function shareProperties(document: Node): Node {
   const left = findObjects(document, [])
@@ -64,7 +64,7 @@ function findObjects(node: Json, path: readonly string[]): Found[] {
   return [{ node: found, words, texts: new Map(texts) }, ...parts]
 }
 
-/** The schemas whose shared properties are most text; null when it is too little. */
+/** The schemas with the longest shared properties; null when these are too short. */
 function bestGroup(found: readonly Found[]): Group | null {
   let best: Group | null = null
   let most = LEAST_SAVING
@@ -89,7 +89,7 @@ function partOf(node: Found['node'], keeps: (property: string) => boolean): Node
   return { ...rest, properties: Object.fromEntries(kept), required: required.filter(keeps) }
 }
 
-/** The words that all places have in common; without one the first property. */
+/** The common words of all paths; without any, the first property. */
 function nameOf({ members, shared }: Group): string {
   const [first, ...others] = members.map(({ words }) => words.map((word) => word.toLowerCase().replace(/s$/, '')))
   const common = first!.filter((word) => others.every((words) => words.includes(word)))

@@ -6,14 +6,14 @@ export interface Node {
   readonly [key: string]: Json
 }
 
-/** Keys of a path that say nothing of the schema at its end. */
+/** Keys of a path that do not describe the schema at its end. */
 const SYNTAX = /^(properties|anyOf|schema|application\/json|content|post|paths|requestBody|items)$/
-/** Schemas with fewer characters stay where they are. */
+/** Schemas with fewer characters are not moved. */
 const LEAST_LENGTH = 200
 
 /**
- * An OpenAPI document of the same meaning in which each object schema and union stands once. One that occurs again becomes a
- * component, named after its title or its property, and references, which keep their descriptions.
+ * An equivalent OpenAPI document in which each object schema and union occurs once. A repeated one becomes a component,
+ * named after its title or its property, and its occurrences become references, which keep their descriptions.
  *
  * @throws Error when no name is left for a schema
  */
@@ -29,7 +29,7 @@ export function shareSchemas(document: Node): Node {
     const name = names.get(keyOf(node)) ?? freeName(node, path, schemas)
     if (!(name in schemas)) {
       names.set(keyOf(node), name)
-      // The name is taken before parts of the schema are named.
+      // The name is reserved before parts of the schema are named.
       schemas[name] = null
       schemas[name] = shareParts(schema, [name])
     }
@@ -46,7 +46,7 @@ export function shareSchemas(document: Node): Node {
   return { ...(shareResponses(shared, responses) as Node), components: { ...components, schemas, responses } }
 }
 
-/** Moves answers whose schema is a component to `responses`: each by the name of that schema. */
+/** Moves answers whose schema is a component to `responses`, under the name of that schema. */
 function shareResponses(node: Json, responses: Record<string, Json>): Json {
   if (Array.isArray(node)) return node.map((part: Json) => shareResponses(part, responses))
   if (!isNode(node)) return node
@@ -82,23 +82,25 @@ function findRepeated(document: Node): Set<string> {
   return repeated
 }
 
-/** Members of a union have no name of their own. */
+/** Members of a union have no name, so they are not shared. */
 function isShareable(node: Json, path: readonly string[]): node is Node {
   if (!isNode(node) || path.at(-1) === 'anyOf' || JSON.stringify(node).length < LEAST_LENGTH) return false
   return Array.isArray(node['anyOf']) || (node['type'] === 'object' && typeof node['properties'] === 'object')
 }
 
-/** Tells an object from lists and plain values. */
+/** True for an object; false for lists and plain values. */
 export function isNode(value: Json): value is Node {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The same for schemas that differ in description and title alone. */
+/** A key that is equal for schemas that differ only in description and title. */
 function keyOf(schema: Node): string {
   return JSON.stringify({ ...schema, description: undefined, title: undefined })
 }
 
-/** The title, or as many of the last words of the path as make a new name: items of `warnings` are a `Warning`. */
+/**
+ * The title, or the last words of the path, as many as are needed for a new name: items of `warnings` become `Warning`.
+ */
 function freeName({ title }: Node, path: readonly string[], taken: Node): string {
   if (typeof title === 'string' && !(title in taken)) return title
   const words = path

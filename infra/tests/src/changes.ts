@@ -1,4 +1,4 @@
-// What changed since a commit, as far as long suites are concerned.
+// Determines the changes since a commit that are relevant for long suites.
 import { spawnSync } from 'node:child_process'
 import { parseSync } from 'oxc-parser'
 import { ROOT, folderOf, supportOf } from './tiers.ts'
@@ -7,7 +7,10 @@ import { ROOT, folderOf, supportOf } from './tiers.ts'
 export interface Changes {
   /** The earlier commit. */
   readonly since: string
-  /** Packages whose behaviour may have changed, with the lines that did: more than documents, comments and tests. */
+  /**
+   * Packages whose behaviour may have changed, with the number of changed lines, apart from documents, comments and
+   * tests.
+   */
   readonly folders: ReadonlyMap<string, number>
   /** Whether one of the files, or a support file that it imports, was changed. */
   touch(files: readonly string[]): boolean
@@ -39,19 +42,24 @@ export function changesSince(last: string | undefined, root = ROOT): Changes {
   }
 }
 
-/** A path and its added and deleted lines, of a line of `git diff --numstat`; a binary file counts as one. */
+/** Path and changed lines of a line of `git diff --numstat`; a binary file counts as one line. */
 function linesOfFile(line: string): [path: string, lines: number] {
   const [added = '', deleted = '', path = ''] = line.split('\t')
   return [path, added === '-' ? 1 : Number(added) + Number(deleted)]
 }
 
-/** Whether two texts of a TypeScript file are the same but for comments and empty lines; null stands for no file. */
+/**
+ * Whether two texts of a TypeScript file differ only in comments and empty lines; null means that the file does not
+ * exist.
+ */
 export function differsInCommentsOnly(path: string, before: string | null, after: string | null): boolean {
   if (before === null || after === null || !/\.[cm]?tsx?$/.test(path)) return false
   return withoutComments(path, before) === withoutComments(path, after)
 }
 
-/** No package behaves otherwise for its documents and tests. Fixtures are counted: who reads one is not known. */
+/**
+ * True for files that do not affect a package's behaviour. Fixtures do not count, because other packages may read them.
+ */
 function isDocumentOrTest(path: string): boolean {
   return path.endsWith('.md') || path.endsWith('.test.ts') || /^[^/]+\/[^/]+\/test\/.*\.ts$/.test(path)
 }

@@ -1,11 +1,13 @@
-// Which test files reach a source file by their imports, and over how many files.
+// Finds the test files that reach a source file by their imports, and over how many files.
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ROOT, TEST_FILES, lanesOfFile } from './tiers.ts'
 
 const IMPORT = /\b(?:from|import|import\(|new URL\()\s*'([^']+)'/g
 
-/** Everyday test files that import a source file, itself or by way of others; the nearest first. Paths from the root. */
+/**
+ * Everyday test files that import a source file, directly or through others; the nearest first. Paths from the root.
+ */
 export function testsThatImport(file: string): string[] {
   const importers = importersByFile()
   const tests: string[] = []

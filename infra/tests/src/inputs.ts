@@ -1,11 +1,12 @@
-// What the tests of a package may read of the repository: exactly what turbo hashes into the key of their cached result.
+// Files of the repository that the tests of a package may read: exactly those that turbo hashes into the key of their
+// cached result.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, matchesGlob, relative, sep } from 'node:path'
 import { ROOT } from './tiers.ts'
 
-/** Files that are in every key: turbo.json's globalDependencies, and what turbo always hashes. */
+/** Files in every key: turbo.json's globalDependencies, and those that turbo always hashes. */
 const GLOBAL = ['package.json', 'pnpm-lock.yaml', 'turbo.json']
-/** Not in the key: installed from the lock file, or made from sources and named by their hash. */
+/** Files that are not in the key: installed from the lockfile, or generated from sources with a hash in their name. */
 const DERIVED = /(?:^|\/)(?:node_modules|\.cache)(?:\/|$)/
 const FROM_ROOT = '$TURBO_ROOT$/'
 
@@ -29,7 +30,9 @@ const folderByName = new Map(
 )
 const known = new Map<string, readonly string[]>()
 
-/** Whether a file of the repository is in the key of a package's test results. Paths outside the repository are not judged. */
+/**
+ * Whether a file of the repository is in the key of a package's test results; true for paths outside of the repository.
+ */
 export function isInput(folder: string, path: string): boolean {
   const file = relative(ROOT, path).split(sep).join('/')
   if (file === '' || file.startsWith('..') || DERIVED.test(file)) return true

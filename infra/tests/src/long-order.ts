@@ -1,20 +1,20 @@
-// Which long suites come first, and which run whatever the budget is.
+// Determines the order of long suites, and which of them run whatever the budget is.
 import { seededRandom } from '@terrane/core'
 
-/** Each day this share of the suites runs first, whatever the budget is: 1 / DAYS. */
+/** Each day 1 / DAYS of the suites run first, whatever the budget is. */
 const DAYS = 10
 
-/** A suite as far as its order is concerned. */
+/** Facts about a suite for its order. */
 export interface Candidate {
   /** `packages/osm: pbf`. */
   readonly title: string
   /** Whether its own files, or support files that it imports, changed. */
   readonly isTouched: boolean
-  /** Changed lines of its package; 0 where its behaviour is the same. */
+  /** Changed lines of its package; 0 when its behaviour is the same. */
   readonly changedLines: number
   /** Whether a package that its own depends on has changed. */
   readonly dependsOnChanged: boolean
-  /** Whether it runs while nothing else runs. */
+  /** Whether it runs without other suites beside it. */
   readonly isAlone: boolean
 }
 
@@ -28,17 +28,18 @@ export interface Ordered<T> {
 }
 
 /**
- * Suites in the order in which they run: the share of the day, edited suites, suites that earlier runs owe (in the order of
- * `owed`, titles), suites of changed packages from the most changed on, suites of their dependents, and all others. Draws
- * by `seed`; `day` counts days, so that a suite is left out for nine days at most.
+ * Suites in the order in which they run: the share of the day, edited suites, suites that earlier runs left out (in the
+ * order of `owed`, titles), suites of changed packages in descending order of changed lines, suites of their
+ * dependents, and all others. Equal ones are shuffled by `seed`; `day` counts days, so that a suite is left out for at
+ * most nine days.
  */
 export function orderOf<T extends Candidate>(
   suites: readonly T[],
   { owed, day, seed }: { readonly owed: readonly string[]; readonly day: number; readonly seed: number },
 ): Ordered<T>[] {
   const random = seededRandom(seed)
-  // Suites that run alone come together, since they leave the machine half idle: before the others on some days, since the
-  // budget ends at the last ones.
+  // Suites that run alone are grouped, because they leave the machine half idle. They come before the others on some
+  // days only, because the budget ends at the last ones.
   const aloneFirst = random() < 0.5
   const shares = new Map(suites.toSorted(byTitle).map(({ title }, index) => [title, index % DAYS]))
   return suites

@@ -1,6 +1,6 @@
 // Runs the long suites: the tenth of the day, then others in the order of long-order.ts until the budget is used.
-// TERRANE_TEST_ALL=1 runs all. Changed is what differs from the last commit that passed on this machine
-// (TERRANE_TEST_SINCE), or else from the last commit that is a day older than this one (changes.ts).
+// TERRANE_TEST_ALL=1 runs all. Changes are relative to the last commit that passed on this machine
+// (TERRANE_TEST_SINCE), or else to the last commit that is a day older than this one (changes.ts).
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -10,23 +10,25 @@ import { orderOf, type Candidate } from './long-order.ts'
 import { hasFailed, runFiles, seed, startVitest } from './run.ts'
 import { ROOT, TEST_FILES, folderOf, hasRandomCases, mostlyWaits, tierOf } from './tiers.ts'
 
-/** Minutes in which suites begin; those of the day's share are always run. */
+/** Minutes in which suites may start; those of the day's share always run. */
 const BUDGET_MINUTES = Number(process.env['TERRANE_LONG_MINUTES'] || 12)
-/** Suites that run at once take at most so many places. */
+/** Maximum places of concurrently running suites. */
 const PLACES = 6
 const DAY_MS = 86_400_000
 
-/** What runs in one process: a long suite, or the files of a package that draw random cases, with all of their cases. */
+/**
+ * Tests that run in one process: a long suite, or the files of a package with random cases, with all of their cases.
+ */
 interface Suite extends Candidate {
   readonly name: string
   readonly folder: string
   readonly files: readonly string[]
-  /** Of {@link PLACES}. */
+  /** Number of {@link PLACES} that it takes. */
   readonly places: number
 }
 /** Name of the suites of files that draw random cases. */
 const RANDOM_CASES = 'random-cases'
-/** Suites of changed packages that runs on this machine have left out, the longest owed first. */
+/** Suites of changed packages that earlier runs on this machine have left out, the oldest first. */
 const OWED = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'terrane', 'long-owed.json')
 
 const isAll = process.env['TERRANE_TEST_ALL'] === '1'
@@ -44,13 +46,13 @@ console.log(
 const deadline = Date.now() + BUDGET_MINUTES * 60_000
 const left: Suite[] = []
 const passed = new Set<string>()
-/** Suites that run, with their places. */
+/** Running suites, with their places. */
 const running = new Map<Promise<void>, number>()
 while (queue.length > 0) {
   const { suite, isDue } = await nextSuite()
   if (!isAll && !isDue && Date.now() > deadline) {
     left.push(suite)
-    // An earlier result says nothing about what has changed since.
+    // An earlier result must not count for changed files.
     rmSync(reportOf(suite), { force: true })
     continue
   }
@@ -94,7 +96,7 @@ function suites(): Suite[] {
   return [...long, ...[...packages].map(([folder, own]) => suiteOf(RANDOM_CASES, folder, own, PLACES / 2))]
 }
 
-/** A suite with what its place in the order follows from. */
+/** A suite with the facts for its order. */
 function suiteOf(name: string, folder: string, files: readonly string[], places: number): Suite {
   return {
     title: `${folder}: ${name}`,
@@ -109,14 +111,17 @@ function suiteOf(name: string, folder: string, files: readonly string[], places:
   }
 }
 
-/** Suites that measure memory or delays run alone, stacks of apps in pairs, others by threes; one that waits takes little. */
+/**
+ * Suites that measure memory or delays take all places, stacks of apps a half, others a third; one that mostly waits
+ * takes few.
+ */
 function placesOf(file: string): number {
   if (file.endsWith('.alone.long.test.ts')) return PLACES
   if (mostlyWaits(file)) return 1
   return file.startsWith('infra/') ? PLACES / 2 : PLACES / 3
 }
 
-/** Takes the first suite of the queue for which there are places, or another of its rank that needs fewer. */
+/** Takes the first suite of the queue that fits into the free places, or another one of its rank that needs fewer. */
 async function nextSuite(): Promise<(typeof queue)[number]> {
   const { rank } = queue[0]!
   for (;;) {
@@ -142,7 +147,7 @@ async function runSuite(suite: Suite): Promise<void> {
   else passed.add(title)
 }
 
-/** Where summary.ts reads the report of a suite. */
+/** Path from which summary.ts reads the report of a suite. */
 function reportOf({ folder, name }: Suite): string {
   return join(ROOT, folder, '.cache', 'tests', `long-${name}.json`)
 }

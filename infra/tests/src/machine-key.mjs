@@ -1,5 +1,5 @@
-// What the results of tests depend on beside the repository: part of the key of each cached result.
-// Plain JavaScript and built-in modules only: infra/bootstrap.mjs runs it before anything is installed.
+// Computes the part of each cached test result's key that depends on the machine and not on the repository. It uses
+// plain JavaScript and built-in modules only, because infra/bootstrap.mjs runs it before anything is installed.
 import { createHash } from 'node:crypto'
 import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'

@@ -1,7 +1,7 @@
-// Does a test notice? Makes small changes in the sources, drawn by a seed, one at a time, and runs everyday tests until one
-// fails: the nearest tests that import the file, then all others of its package, then those of other packages (`--distant 12`:
-// the nearest twelve of them). `--from 8` goes on with the eighth. It changes the working tree that it is in and puts it back: run it in a clone.
-// `node infra/tests/src/mutate.ts --count 100 --seed 1 --in packages/osm`
+// Checks whether tests notice changes. It makes small random changes in the sources, one at a time, and runs everyday
+// tests until one fails: the nearest tests that import the file, then all others of its package, then those of other
+// packages (`--distant 12`: the nearest twelve of them). `--from 8` continues with the eighth. It changes its working
+// tree and restores it, so run it in a clone. `node infra/tests/src/mutate.ts --count 100 --seed 1 --in packages/osm`
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -22,9 +22,9 @@ const { values } = parseArgs({
     from: { type: 'string', default: '1' },
   },
 })
-/** A run that takes longer hangs, and so is noticed. */
+/** A longer run counts as hanging, and therefore as noticed. */
 const LIMIT_MS = 900_000
-/** Files that run first: most changes are noticed near by. */
+/** Number of nearest files that run first, because they notice most changes. */
 const NEAREST = 4
 
 const random = seededRandom(Number(values.seed))

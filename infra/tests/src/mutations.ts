@@ -14,7 +14,7 @@ export interface Mutation {
   readonly after: string
 }
 
-/** What an operator becomes. */
+/** Replacements of operators. */
 const OPERATORS: Readonly<Record<string, string>> = {
   '<': '<=',
   '<=': '<',

@@ -1,5 +1,6 @@
-// Set-up of every test file. It counts the CPU seconds of the file for the report of run.ts, and refuses reads of files
-// of the repository that are not in the key of the package's cached result: a wrong cache hit would hide a failure.
+// Set-up of every test file. It counts the CPU seconds of the file for the report of run.ts. It also refuses reads of
+// files of the repository that are not in the key of the package's cached result, because a wrong cache hit would hide
+// a failure.
 import fs, { appendFileSync, readFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { relative, resolve, sep } from 'node:path'
@@ -8,19 +9,19 @@ import { afterAll, expect } from 'vitest'
 import { inputsOf, isInput } from './inputs.ts'
 import { ROOT, folderOf, tierOf } from './tiers.ts'
 
-/** Where run.ts reads the seconds; absent when vitest was started by hand. */
+/** File from which run.ts reads the seconds; absent when vitest was started by hand. */
 const target = process.env['TERRANE_TEST_CPU']
 /** Clock ticks per second of /proc, the same on every Linux that Node runs on. */
 const TICKS = 100
 
 const file = relative(ROOT, expect.getState().testPath!).split(sep).join('/')
-/** The package of the running file; a process runs those of several when vitest was started by hand. */
+/** The package of the running file. A process may run several packages when vitest was started by hand. */
 const current = globalThis as { terraneTestFolder?: string | undefined }
 const isFirst = !('terraneTestFolder' in current)
 current.terraneTestFolder = undefined
 const folder = folderOf(file)
 inputsOf(folder)
-// Results of long suites are not kept.
+// Results of long suites are not cached.
 if (tierOf(file) !== 'long') current.terraneTestFolder = folder
 if (isFirst) guardReads()
 
@@ -29,7 +30,7 @@ if (target) {
   afterAll(() => appendFileSync(target, `${JSON.stringify({ file, seconds: cpuSeconds() - before })}\n`))
 }
 
-/** Lets the reading functions of node:fs throw for files of the repository outside the package's inputs. */
+/** Makes the reading functions of node:fs throw for files of the repository outside of the package's inputs. */
 function guardReads(): void {
   for (const [owner, names] of [
     [
@@ -70,7 +71,7 @@ function cpuSeconds(): number {
 
 function childSeconds(): number {
   if (process.platform !== 'linux') return 0
-  // The fields after the command's name, which may hold spaces: cutime and cstime are the 14th and 15th of them.
+  // The fields after the command's name, which may contain spaces: cutime and cstime are the 14th and 15th of them.
   const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)!.split(' ')
   return (Number(fields[13]) + Number(fields[14])) / TICKS
 }

@@ -1,17 +1,20 @@
-// Places for the processes of tests: bootstrap.mjs has them, and each package's run.ts waits for its own. Turbo alone
-// would start small packages first and end with the largest, and would count a package of two processes as one.
-// Plain JavaScript and built-in modules only: infra/bootstrap.mjs runs it before anything is installed.
+// Limits the number of test processes: bootstrap.mjs serves the places, and each package's run.ts waits for its own.
+// Turbo alone would start small packages first and end with the largest, and would count a package of two processes as
+// one. It uses plain JavaScript and built-in modules only, because infra/bootstrap.mjs runs it before anything is
+// installed.
 import { randomBytes } from 'node:crypto'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Time without another request after which places are given: turbo starts all tasks within a moment. */
+/**
+ * Milliseconds without another request after which places are given, because turbo starts all tasks within a moment.
+ */
 const QUIET_MS = 500
 
 /**
- * Gives places on a socket whose path is returned. Of those that wait the largest comes first, and no smaller one passes it.
- * A place is given back when its connection ends.
+ * Serves places on a socket whose path is returned. The largest waiting request comes first, and smaller ones do not
+ * pass it. A place is free again when its connection ends.
  *
  * @param {number} places processes that run at once
  * @returns {Promise<{ path: string, close: () => void }>}
@@ -43,7 +46,7 @@ export async function givePlaces(places) {
       quiet = setTimeout(give, QUIET_MS)
     })
   })
-  // Short: the path of a socket has 104 bytes at most on some systems.
+  // The name is short, because some systems limit the path of a socket to 104 bytes.
   const name = `terrane-${randomBytes(6).toString('hex')}`
   const path = process.platform === 'win32' ? `\\\\.\\pipe\\${name}` : join(tmpdir(), name)
   await new Promise((resolve, reject) => server.once('error', reject).listen(path, resolve))

@@ -1,24 +1,24 @@
-// Runs the tests of one package in one lane: `node ../../infra/tests/src/run.ts [everyday|postgres|long]` from its folder, as
-// the package's scripts do. The report lies in the package's .cache/tests, where turbo keeps it and summary.ts reads it.
-// A failed file runs once more, alone: if it passes then it is flaky, which is reported.
+// Runs the tests of one package in one lane: `node ../../infra/tests/src/run.ts [everyday|postgres|long]` from its
+// folder, as the package's scripts do. The report is in the package's .cache/tests, where turbo caches it and
+// summary.ts reads it. A failed file runs once more, alone; if it passes then, it is reported as flaky.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { takePlaces } from './places.mjs'
 import { LANES, ROOT, filesOf, reasonOfSlow, tierOf, type Lane } from './tiers.ts'
 
-/** A vitest JSON report, with what this run adds. */
+/** A vitest JSON report, with additions of this run. */
 export interface Report {
   numPassedTests: number
   numFailedTests: number
   testResults: FileResult[]
-  /** The run that made it: another one than today's run when turbo restored it. */
+  /** Id of the run that made it; another one than the current run's when turbo restored it. */
   run?: string
-  /** Files that failed and passed when they ran again alone, with the names of the tests. */
+  /** Files that failed, and passed when they ran again alone, with the names of the tests. */
   flaky?: { readonly file: string; readonly tests: string }[]
   /** CPU seconds by file, children included. */
   cpuSeconds?: Record<string, number>
-  /** The runner failed though no test did: an unhandled rejection, or an error while it ended. */
+  /** The runner failed although no test did: an unhandled rejection, or an error at its end. */
   hasErrorOutsideTests?: boolean
   /** TERRANE_TEST_SEED of the run. */
   seed?: number
@@ -37,12 +37,12 @@ export interface FileResult {
 /** Runs vitest on files, resolves to its exit code, and leaves a JSON report in `report`. */
 export type RunVitest = (files: readonly string[], report: string) => Promise<number>
 
-/** More failed files than this have a common cause that another run does not mend. */
+/** Maximum failed files that are run again; more have a common cause, which another run does not remove. */
 const MOST_RETRIES = 12
-/** A package with more files takes two processes, so that it does not run on when all others have ended. */
+/** Files from which on a package takes two processes, so that it does not run longer than all others. */
 const FILES_PER_PROCESS = 40
 
-/** Runs files, failed ones once more alone, and returns the whole report. `folder` is for intermediate files. */
+/** Runs files, and failed ones once more alone, and returns the whole report. `folder` is for intermediate files. */
 export async function runFiles(files: readonly string[], folder: string, vitest: RunVitest): Promise<Report> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -62,9 +62,9 @@ export async function runFiles(files: readonly string[], folder: string, vitest:
     rmSync(again, { force: true })
     const codeAlone = await vitest([file], again)
     const second = readReport(again)?.testResults
-    // Anything but this one file says nothing about it.
+    // A result for other files says nothing about this file.
     if (second?.length !== 1 || second[0]!.name !== result.name) continue
-    // Its tests passed, but an error outside them did not.
+    // Its tests passed, but there was an error outside of them.
     if (codeAlone !== 0 && second[0]!.status === 'passed') continue
     replace(report, result, second[0]!)
     if (second[0]!.status === 'passed') report.flaky.push({ file, tests: failedTests(result) })
@@ -72,7 +72,7 @@ export async function runFiles(files: readonly string[], folder: string, vitest:
   return report
 }
 
-/** TERRANE_TEST_SEED, or that of the UTC day: its digits and five more for the cases of the day. */
+/** TERRANE_TEST_SEED, or a number from the UTC day: its digits, and five more for the random cases of the day. */
 export function seed(): number {
   return Number(process.env['TERRANE_TEST_SEED'] ?? `${new Date().toISOString().slice(0, 10).replaceAll('-', '')}00000`)
 }
@@ -131,12 +131,15 @@ function processesFor(files: readonly string[]): number {
   return files.length > FILES_PER_PROCESS ? 2 : 1
 }
 
-/** Size of a package's tests, roughly: a file that needs a database or processes counts as five others, a slow one as twenty. */
+/**
+ * Approximate size of a package's tests: a file that needs a database or processes counts as five others, a slow one as
+ * twenty.
+ */
 function sizeOf(files: readonly string[]): number {
   return files.reduce((sum, file) => sum + (reasonOfSlow(file) !== null ? 20 : tierOf(file) === 'unit' ? 1 : 5), 0)
 }
 
-/** A report for a run that left none: each of its files failed. */
+/** A report for a run without one: each of its files failed. */
 function crashed(files: readonly string[]): Report {
   const testResults = files.map((file) => ({
     name: join(ROOT, file),
@@ -149,7 +152,7 @@ function crashed(files: readonly string[]): Report {
   return { numPassedTests: 0, numFailedTests: 0, testResults }
 }
 
-/** Puts the second run of a file in the place of the first. */
+/** Replaces the first result of a file by the second one. */
 function replace(report: Report, before: FileResult, after: FileResult): void {
   report.numPassedTests += count(after, 'passed') - count(before, 'passed')
   report.numFailedTests += count(after, 'failed') - count(before, 'failed')
@@ -165,7 +168,7 @@ function failedTests(result: FileResult): string {
   return tests.join(' | ') || 'the file could not be loaded'
 }
 
-/** Where infra/tests/src/observe-file.ts writes the seconds of the run whose report is given. */
+/** Path to which infra/tests/src/observe-file.ts writes the seconds of the run with this report. */
 function cpuFile(report: string): string {
   return `${report}.cpu`
 }

@@ -1,12 +1,12 @@
-// Reads the reports that run.ts left in the packages and says what they hold: tests that no lane ran, failures with the
-// command that repeats each, flaky tests, the slowest files, and as the last line `N passed, N failed`.
-// `node infra/tests/src/summary.ts everyday postgres long` counts these lanes.
+// Reads the reports of run.ts in the packages and prints a summary: tests that no lane ran, failures with the command
+// that repeats each, flaky tests, the slowest files, and as the last line `N passed, N failed`. `node
+// infra/tests/src/summary.ts everyday postgres long` counts these lanes.
 import { globSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { FileResult, Report } from './run.ts'
 import { LANES, ROOT, folderOf, reasonOfSlow, type Lane } from './tiers.ts'
 
-/** A file above either is listed as slow, with the reason that it gives in a line `// Slow: …`. */
+/** Seconds above either of which a file is listed as slow, with the reason in its line `// Slow: …`. */
 const SLOW_SECONDS = 20
 const SLOW_CPU_SECONDS = 60
 const SLOWEST = 20
@@ -64,7 +64,7 @@ function leftOut(): string[] {
   const skipped = new Map<string, string>()
   for (const { file, result } of entries) {
     for (const { status, fullName } of result.assertionResults) {
-      // The lane stands in the names of some suites.
+      // The names of some suites contain the lane.
       const key = `${file} ${fullName.replace(/\((?:pglite|postgres)\)/, '')}`
       if (status === 'passed' || status === 'failed') ran.add(key)
       else skipped.set(key, `${file}: ${/SKIPPED[^:)]*/.exec(fullName)?.[0] ?? 'not for this machine or lane'}`)
@@ -103,7 +103,7 @@ function failuresOf({ lane, file, result, report }: Entry): string[] {
     )
 }
 
-/** The command that repeats a file as it ran. */
+/** The command that repeats a file in the same way. */
 function commandOf(lane: Lane, file: string, report: Report): string {
   const url = lane === 'postgres' ? 'DATABASE_URL=… ' : ''
   const config = lane === 'long' ? '--config vitest.long.config.ts ' : ''

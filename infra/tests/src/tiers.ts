@@ -1,35 +1,35 @@
-// Decides which tier a test file belongs to, and with it where and how the file runs (docs/contributing.md#tests).
+// Determines the tier of a test file, and with it where and how the file runs (docs/contributing.md#tests).
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 
 /**
- * What a test file needs beside its own process: `unit` nothing, `database` a migrated database, `process` children,
- * `stack` whole apps as processes, `long` minutes.
+ * Requirements of a test file besides its own process: `unit` none, `database` a migrated database, `process` child
+ * processes, `stack` whole apps as processes, `long` minutes.
  */
 export type Tier = 'unit' | 'database' | 'process' | 'stack' | 'long'
 
-/** What a run covers: the everyday tiers on the embedded database, the database tier on PostgreSQL, or the long suites. */
+/** Tests of a run: the everyday tiers on the embedded database, the database tier on PostgreSQL, or the long suites. */
 export type Lane = (typeof LANES)[number]
 
 export const LANES = ['everyday', 'postgres', 'long'] as const
 
 export const ROOT = join(import.meta.dirname, '../../..')
 
-/** Where test files lie, from the root of the repository. */
+/** Glob patterns of test files, from the root of the repository. */
 export const TEST_FILES = [
   'packages/*/{src,test}/**/*.test.ts',
   'apps/*/{src,test,web/src}/**/*.test.ts',
   'infra/*/{src,test}/**/*.test.ts',
 ]
 
-/** A file has the last tier of this list whose module it imports, itself or by way of its support files. */
+/** A file has the last tier of this list whose module it imports, directly or through its support files. */
 const TIER_BY_IMPORT: readonly (readonly [Tier, RegExp])[] = [
   ['process', /^(?:node:child_process|@terrane\/testing\/s3\/process)$/],
   ['database', /^@terrane\/database\/testing$/],
   ['stack', /\/src\/(?:apps|stack)\.ts$/],
 ]
 const IMPORT = /\b(?:from|import|import\()\s*'([^']+)'/g
-/** Also programs that run in threads and processes of their own. */
+/** Imports, and programs of threads and processes. */
 const IMPORT_OR_PROGRAM = /\b(?:from|import|import\(|new URL\()\s*'([^']+)'/g
 
 /** Test files of a package folder that belong to a lane, as paths from the root of the repository. */
@@ -50,7 +50,7 @@ export function tierOf(file: string): Tier {
   return TIER_BY_IMPORT.findLast(([, module]) => imported.some((name) => module.test(name)))?.[0] ?? 'unit'
 }
 
-/** Whether a file draws random cases: an everyday run takes a share of them, the long lane all. */
+/** Whether a file draws random cases: an everyday run executes a share of them, the long lane all. */
 export function hasRandomCases(file: string): boolean {
   return importsOf(join(ROOT, file), new Set()).includes('@terrane/testing/property')
 }
@@ -65,17 +65,17 @@ function lanesOf(tier: Tier): readonly Lane[] {
   return tier === 'database' || tier === 'stack' ? ['everyday', 'postgres'] : ['everyday']
 }
 
-/** Whether a long suite mostly waits, by a line `// Waits: …` that says for what: others run beside it. */
+/** Whether a long suite mostly waits, so that others run beside it; it states the reason in a line `// Waits: …`. */
 export function mostlyWaits(file: string): boolean {
   return /^\/\/ Waits: ./m.test(readFileSync(join(ROOT, file), 'utf8'))
 }
 
-/** Why a file takes long, by its line `// Slow: …`; null without one. */
+/** Reason why a file is slow, from its line `// Slow: …`; null without one. */
 export function reasonOfSlow(file: string): string | null {
   return /^\/\/ Slow: (.*)$/m.exec(readFileSync(join(ROOT, file), 'utf8'))?.[1] ?? null
 }
 
-/** The support files that a test file imports or starts, itself or by way of others. */
+/** The support files that a test file imports or starts, directly or through others. */
 export function supportOf(file: string): string[] {
   const seen = new Set<string>()
   importsOf(join(ROOT, file), seen, IMPORT_OR_PROGRAM)

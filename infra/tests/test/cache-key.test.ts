@@ -16,8 +16,8 @@ import { isInput, workspacesOf } from '../src/inputs.ts'
 import { machineKey } from '../src/machine-key.mjs'
 import { ROOT } from '../src/tiers.ts'
 
-// A result is used again when its key is the same, so the key has to change with whatever the result depends on. These
-// tests change it, in a copy of the repository.
+// A cached result is reused when its key is the same, so the key must change with everything that the result depends
+// on. These tests change those things in a copy of the repository.
 
 const SOURCES = [
   'package.json',
@@ -30,7 +30,7 @@ const SOURCES = [
 const FOLDERS = ['packages', 'apps', 'infra', 'docs', '.ci', '.github']
 const SKIPPED = /\/(?:node_modules|dist|\.cache|\.turbo|\.terrane|\.git)(?:\/|$)/
 let copy: string
-/** Keys of the copy as it is. */
+/** Keys of the unchanged copy. */
 let before: Map<string, string>
 
 beforeAll(() => {
@@ -62,12 +62,12 @@ function keys(env: Readonly<Record<string, string>> = {}, task = 'test'): Map<st
   )
 }
 
-/** The packages whose keys are others than those of the copy as it is. */
+/** The packages whose keys differ from those of the unchanged copy. */
 function changedKeys(after: Map<string, string>): string[] {
   return [...before.keys()].filter((name) => before.get(name) !== after.get(name))
 }
 
-/** Changes files of the copy, and returns the packages whose keys differ meanwhile. */
+/** Changes files of the copy temporarily, and returns the packages whose keys differ. */
 function keysChangedBy(files: Readonly<Record<string, string>>): string[] {
   const saved = Object.keys(files).map((file) => [file, read(file)] as const)
   for (const [file, text] of Object.entries(files)) {

@@ -26,7 +26,7 @@ test('a file of another language is compared whole', () => {
 describe('changes since a commit', () => {
   const root = mkdtempSync(join(tmpdir(), 'terrane-changes-'))
   const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
-  /** Commits files at a time and returns the commit. */
+  /** Commits files at a date and returns the commit. */
   function commit(files: Readonly<Record<string, string>>, date: string): string {
     for (const [path, content] of Object.entries(files)) {
       mkdirSync(dirname(join(root, path)), { recursive: true })

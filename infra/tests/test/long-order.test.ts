@@ -24,7 +24,7 @@ test('edited suites come first, then what is owed, changed packages by their lin
     candidate('edited', { isTouched: true }),
   ]
   const owed = ['owed for long', 'owed since today']
-  // On a day whose share is empty: of seven suites the shares of three days are.
+  // A day with an empty share: with seven suites, three of the days have none.
   const day = DAYS.find((each) => orderOf(suites, { owed, day: each, seed: 1 }).every(({ isDue }) => !isDue))!
   expect(orderOf(suites, { owed, day, seed: 1 }).map(({ suite }) => suite.title)).toEqual([
     'edited',

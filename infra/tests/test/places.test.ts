@@ -7,7 +7,7 @@ beforeEach(async () => {
 })
 afterEach(() => places.close())
 
-/** Takes places and notes it in a list. */
+/** Takes places and adds the name to a list. */
 async function noted(list: string[], name: string, wanted: number, size: number): Promise<() => void> {
   const release = await takePlaces(places.path, wanted, size)
   list.push(name)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { ROOT, TEST_FILES, filesOf, folderOf, supportOf, tierOf } from '../src/tiers.ts'
 
 const files = globSync(TEST_FILES, { cwd: ROOT })
-/** Files that fail at times and may not end a run. It stays empty: a flaky test is mended or it is no test. */
+/** Files that fail occasionally and must not fail a run. It stays empty: a flaky test is fixed or removed. */
 const QUARANTINE: readonly string[] = []
 
 test('no file is in quarantine', () => {
@@ -13,7 +13,7 @@ test('no file is in quarantine', () => {
 test.each([
   ['packages/core/src/uuid.test.ts', 'unit'],
   ['packages/database/src/database.test.ts', 'database'],
-  // By way of its harness.
+  // Through its harness.
   ['apps/worker/test/jobs.test.ts', 'database'],
   ['apps/router/test/build-graph.test.ts', 'process'],
   ['infra/local/test/functions.test.ts', 'stack'],

@@ -18,8 +18,8 @@ export interface Saved {
 }
 
 /**
- * Saves the database as it is at one moment, then the objects, the archives of deployed functions and the keys, while
- * the apps go on. The backup counts once its last part is written.
+ * Saves a snapshot of the database, then the objects, the archives of deployed functions and the keys, while the apps
+ * run. The backup is valid once its last part is written.
  *
  * @throws PLACE_TAKEN when there is something where it should go
  */
@@ -52,7 +52,7 @@ export async function backUp(from: Places & { readonly databaseUrl: string }, to
   return { tables: rows.length, objects: objects.length, bytes, warnings }
 }
 
-/** Writes down that a backup has ended: the metrics of workers tell how old the last one is. */
+/** Records that a backup has ended, for the workers' metric of the age of the last backup. */
 export async function recordBackup(databaseUrl: string, place: 'file' | 's3', bytes: number): Promise<void> {
   await using database = await openDatabase({ url: databaseUrl, max: 1, applicationName: 'terrane backup' })
   await database.query('insert into terrane.backups (place, bytes) values ($1, $2)', [place, bytes])

@@ -6,17 +6,17 @@ import { backupDamaged, notABackup } from './errors.ts'
 /** Bucket of a backup in the storage that it is written to. */
 export const BUCKET = 'backup'
 const MANIFEST = 'manifest.json'
-/** Written last: the checksum of the manifest. */
+/** Checksum of the manifest, which is written last. */
 const COMPLETE = 'complete.sha256'
 
-/** One object of a backup, and what is to be found there. */
+/** One object of a backup, with its size and checksum. */
 export interface Part {
   readonly name: string
   readonly bytes: number
   readonly sha256: string
 }
 
-/** An object of the project, and the part that holds its bytes. */
+/** An object of the project, and the part with its bytes. */
 export interface SavedObject {
   readonly bucket: string
   readonly key: string
@@ -36,10 +36,10 @@ export interface Manifest {
   readonly format: 1
   readonly createdAt: string
   readonly database: DatabaseOutline
-  /** Rows of the tables of the outline, in their order, compressed. */
+  /** Compressed rows of the tables in the outline, in their order. */
   readonly rows: readonly Part[]
   readonly stores: { readonly storage: SavedStore; readonly functions: SavedStore }
-  /** The keys of a local stack, where there are any. */
+  /** The keys of a local stack; null without them. */
   readonly keys: Part | null
 }
 
@@ -64,7 +64,7 @@ export async function writeManifest(to: ObjectStore, manifest: Manifest): Promis
 }
 
 /**
- * Reads the manifest of a backup and every part of it.
+ * Reads the manifest of a backup and checks every part.
  *
  * @throws NOT_A_BACKUP when it was never completed, BACKUP_DAMAGED when a part is not what it was
  */
@@ -86,7 +86,7 @@ export async function* readPart(from: ObjectStore, { name }: Part): AsyncGenerat
   yield* (await from.get(BUCKET, name)).body
 }
 
-/** The bytes of a text or a buffer, for what takes streams. */
+/** The bytes of a text or a buffer as a stream. */
 export async function* bytesOf(content: string | Uint8Array): AsyncGenerator<Uint8Array> {
   yield Buffer.from(content)
 }

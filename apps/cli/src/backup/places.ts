@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { openStore, type ObjectStore } from '@terrane/storage'
 
-/** Where the parts of an installation lie, by the variables that its apps read. */
+/** Locations of the parts of an installation, by the variables that its apps read. */
 export interface Places {
   readonly databaseUrl: string | null
   readonly home: string
@@ -11,7 +11,7 @@ export interface Places {
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** Reads them from the environment; what is absent is that of a local stack. */
+/** Reads the locations from the environment; absent ones are those of a local stack. */
 export function placesOf(env: Env): Places {
   const home = resolve(env['TERRANE_HOME'] || '.terrane')
   return {
@@ -22,7 +22,7 @@ export function placesOf(env: Env): Places {
   }
 }
 
-/** A storage by its setting; a plain path is a folder. */
+/** A storage by its setting; a plain path means a folder. */
 export function placeOf(setting: string, env: Env): ObjectStore {
   return openStore(/^(file:|s3:)/.test(setting) ? setting : `file:${resolve(setting)}`, env)
 }

@@ -12,9 +12,9 @@ import { readChecked, readPart, type SavedStore } from './manifest.ts'
 import type { Places } from './places.ts'
 
 /**
- * Restores a backup into empty places. The whole backup is read and checked, and the places are looked at, before
- * anything is written; the database comes last, in one transaction. Without the URL of a database, an embedded one is
- * made in the home folder.
+ * Restores a backup into empty locations. The backup is checked completely, and the locations are checked, before
+ * anything is written. The database is written last, in one transaction. Without the URL of a database, an embedded one
+ * is created in the home folder.
  *
  * @throws NOT_A_BACKUP, BACKUP_DAMAGED, SCHEMA_TOO_NEW, SCHEMA_TOO_OLD, PLACE_TAKEN, DATABASE_NOT_EMPTY, TRANSFER_DIFFERS
  */
@@ -45,7 +45,7 @@ export async function restore(from: ObjectStore, to: Places): Promise<Transferre
 async function openTarget({ databaseUrl, home }: Places): Promise<{ readonly url: string } & AsyncDisposable> {
   if (databaseUrl !== null) return { url: databaseUrl, [Symbol.asyncDispose]: async () => {} }
   const dataDir = join(home, 'pglite')
-  // Another process may have it open.
+  // Another process may have opened the database.
   if (existsSync(dataDir)) throw placeTaken({ place: dataDir })
   await mkdir(home, { recursive: true, mode: 0o700 })
   return await startPgliteServer({ dataDir })

@@ -14,7 +14,7 @@ org, project and key work on the control plane:
   DATABASE_URL          its PostgreSQL; the local stack prints the one of its embedded database
   TERRANE_SECRETS_KEY   seals credentials: 32 bytes as hex or base64, the same for all apps`
 
-/** All commands; a group of them is a file of its own. */
+/** All commands; each group is in a file of its own. */
 export const COMMANDS: readonly AddCommands[] = [
   startCommand,
   ...ON_A_PROJECT,

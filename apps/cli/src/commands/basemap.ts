@@ -40,7 +40,7 @@ async function add(name: string, options: Options): Promise<void> {
     areaName: name,
     aoiGeoJson: await areaOf(options, connection, name),
     tablePrefix: prefix,
-    // The client's types have filters of no members.
+    // In the client's types, filters have no members.
     topics: BASEMAP_TABLES as never,
     ...(options.file !== undefined && {
       source: { kind: 'storage' as const, ...(await bring(connection, options.file)) },

@@ -12,7 +12,7 @@ const GROUPS = [
   ['member', 'console', 'Manage members of organizations.'],
 ] as const
 
-/** `terrane functions|models|user|member …`, handed on to the app's program as they are. */
+/** `terrane functions|models|user|member …`, passed on to the app's program unchanged. */
 export function delegatedCommands(program: Command): void {
   for (const [group, app, description] of GROUPS) {
     program
@@ -31,7 +31,7 @@ async function run(app: string, args: readonly string[]): Promise<void> {
   return runProgram(path, args, { ...ownEnvironment(), ...found })
 }
 
-/** Runs a program in the place of this one; its exit code becomes ours. */
+/** Runs a program instead of this one; its exit code becomes this one's. */
 export async function runProgram(path: string, args: readonly string[], env = ownEnvironment()): Promise<void> {
   const child = spawn(process.execPath, [path, ...args], { stdio: 'inherit', env })
   // Ctrl-C also reaches the child, so this process waits for it; SIGTERM and SIGHUP sent to this process alone are passed on.

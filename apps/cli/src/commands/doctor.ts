@@ -9,7 +9,9 @@ interface Options {
   readonly json?: boolean
 }
 
-/** `terrane doctor`: looks at what commands need, and at what the local stack needs, and says what to do about what is wrong. */
+/**
+ * `terrane doctor`: checks the requirements of commands and of the local stack, and names the remedy of each problem.
+ */
 export function doctorCommand(checks: () => Promise<readonly Check[]>): AddCommands {
   return (program) =>
     void onProject(

@@ -22,7 +22,7 @@ async function env({ profile, json }: { profile?: string; json?: boolean }): Pro
     TERRANE_SERVICE_ROLE_KEY: key,
     TERRANE_SERVICES_KEY: servicesKey,
     TERRANE_PROJECT_REF: projectRef,
-    // Not DATABASE_URL: the stack, the tests and other programs would take it for a server of their own.
+    // Not DATABASE_URL, because the stack, the tests and other programs would use it as their own server.
     TERRANE_DATABASE_URL: await localDatabase(profile),
   }
   const known = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined)
@@ -30,7 +30,7 @@ async function env({ profile, json }: { profile?: string; json?: boolean }): Pro
   for (const [name, value] of known) print(`export ${name}=${quoted(value)}`)
 }
 
-/** A word that a shell takes as it is. */
+/** A text quoted for a shell where necessary. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -18,7 +18,7 @@ interface Options extends TaskOptions {
   readonly stream?: boolean
 }
 
-/** Formats by the ending of the file. */
+/** Formats by file extension. */
 const FORMATS: Readonly<Record<string, Format>> = {
   '.gpkg': 'GeoPackage',
   '.geojson': 'GeoJSON',
@@ -84,7 +84,7 @@ function formatOf(file: string | undefined, { format }: Options): Format {
   })
 }
 
-/** Writes what the project sends; a file of that name is replaced when all of it has come. */
+/** Writes the answer of the project to a file; an existing file is replaced only after the whole answer has arrived. */
 async function streamTable(
   table: string,
   file: string | undefined,
@@ -97,7 +97,7 @@ async function streamTable(
   const path = `/export/v1/${encodeURIComponent(`${schema}.${table}`)}?${query.toString()}`
   const body = await open(await connect(profile), path)
   await (file === undefined ? print(body) : replaceFile(file, body))
-  // Rows that lost something are counted while they are sent: most answers tell it at their end.
+  // Losses are counted while rows are sent, so most answers report them in a trailer.
   const warnings = body.headers['x-export-warnings'] ?? body.trailers['x-export-warnings']
   if (warnings) note(`warning: ${String(warnings)}`)
 }

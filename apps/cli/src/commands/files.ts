@@ -115,7 +115,7 @@ async function remove(paths: string[], { profile, yes }: Options): Promise<void>
   }
 }
 
-/** `bucket/path` as a part of an address. @throws PATH_INVALID */
+/** `bucket/path` encoded for a URL. @throws PATH_INVALID */
 function encoded(path: string): string {
   const parts = path.split('/')
   if (parts.length < 2 || parts.some((part) => part === '' || part === '.' || part === '..')) {

@@ -95,7 +95,7 @@ async function why(id: string, { profile, json }: Options): Promise<void> {
   printOne({ ...shown(job), ...facts }, reasons.join('\n'), json)
 }
 
-/** A job by its id, of whatever task. @throws JOB_NOT_FOUND */
+/** A job by its id, for any task. @throws JOB_NOT_FOUND */
 async function find(client: Connection['client'], id: string): Promise<AnyJob> {
   const answers = await Promise.all(
     TASK_NAMES.map((task) =>

@@ -64,7 +64,7 @@ async function whoami({ profile, json }: { profile?: string; json?: boolean }): 
   printOne({ url, role, project: projectRef }, `${role} on ${url}${projectRef === null ? '' : `, ${projectRef}`}`, json)
 }
 
-/** @throws what the project says against the key */
+/** @throws the project's error about the key */
 async function check(connection: Connection): Promise<void> {
   await ask(connection, `/worker/capacity${projectQuery(connection)}`)
 }

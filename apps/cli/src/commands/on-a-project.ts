@@ -13,7 +13,7 @@ import { tableCommands } from './tables.ts'
 import { taskCommands } from './tasks.ts'
 import { webhookCommands } from './webhooks.ts'
 
-/** Commands that need a project to talk to, and nothing of this repository: what the published package has. */
+/** Commands that need only a project and nothing of this repository; the published package has these. */
 export const ON_A_PROJECT: readonly AddCommands[] = [
   taskCommands,
   basemapCommands,

@@ -118,7 +118,7 @@ async function credentialsFrom(file: string): Promise<Credentials> {
     return readCredentials(JSON.parse(given))
   } catch (cause) {
     if (cause instanceof TerraneError) throw cause
-    // The parser's message repeats the text, which holds secrets.
+    // The parser's message would repeat the text, which contains secrets.
     throw new TerraneError('CREDENTIALS_INVALID', 'invalid', 'The credentials are not JSON')
   }
 }

@@ -52,14 +52,14 @@ async function qgis(tables: readonly string[], { profile, file, schema, role }: 
         hint: 'Share it (terrane tables share … --with anon), or use --role service.',
       },
     )
-  // Others on this machine may not read the key, even where the file was there already.
+  // The mode keeps the key from other users of the machine, also when the file existed already.
   await using handle = await open(file, 'w', 0o600)
   await handle.chmod(0o600)
   await handle.writeFile(layerDefinition(connection.url, key, wanted))
   print(`${file}: features and tiles of ${wanted.length > 5 ? `${wanted.length} tables` : wanted.join(', ')}`)
 }
 
-/** Names of the tables with a geometry that a key reads, with their schemas. */
+/** Names of the tables with a geometry that a key may read, with their schemas. */
 async function readableTables(connection: Connection): Promise<string[]> {
   const { collections } = (await ask(connection, '/ogc/v1/collections?f=json')) as { collections: { id: string }[] }
   return collections.map(({ id }) => id)

@@ -67,7 +67,7 @@ async function listTables(connection: Connection): Promise<Shown[]> {
   return (await call(connection, 'list_tables', {})) as Shown[]
 }
 
-/** Roles that read a table, beside its owner where it has one. */
+/** Roles that may read a table, besides its owner if it has one. */
 async function readersOf(connection: Connection, schema: string, table: string): Promise<string> {
   const found = (await listTables(connection)).find((row) => row.table_schema === schema && row.table_name === table)
   const roles = (found?.shared_with ?? []) as readonly string[]
@@ -97,7 +97,7 @@ async function drop(names: string[], { profile, schema, yes }: Options): Promise
   }
 }
 
-/** Tables of a schema that names and patterns mean; views are not dropped. @throws TABLE_NOT_FOUND */
+/** Tables of a schema that match names and patterns; views are not dropped. @throws TABLE_NOT_FOUND */
 function matching(tables: readonly Shown[], schema: string, names: readonly string[]): string[] {
   const there = tables
     .filter((row) => row['table_schema'] === schema && row['kind'] !== 'view')
@@ -113,7 +113,7 @@ function matching(tables: readonly Shown[], schema: string, names: readonly stri
   return [...new Set(found)]
 }
 
-/** Whether a name fits a pattern, in which * stands for any characters. */
+/** Whether a name matches a pattern, in which * stands for any characters. */
 function fits(name: string, pattern: string): boolean {
   const [start = '', ...others] = pattern.split('*')
   const end = others.pop() ?? ''

@@ -35,7 +35,7 @@ interface Options extends TaskOptions, AreaOptions, ReadersOptions {
   readonly cluster?: number
 }
 
-/** Needs no download. */
+/** This model needs no download. */
 const BUILT_IN_MODEL = 'builtin-texture-spectral-v2'
 
 /** `terrane embed|import|osm|overture|regions|tiles`: one command for each task. */
@@ -142,7 +142,7 @@ function embed(files: string[], options: Options): Promise<void> {
         : { sources: await rastersOf(connection, files) }),
       ...(options.append && { mode: 'append' as const }),
       tableName: options.table ?? (await nameOf(first)),
-      // The table decides where rows are added to one.
+      // An existing table determines the model when rows are added to it.
       ...(options.model === undefined
         ? !options.append && { modelName: BUILT_IN_MODEL }
         : { modelName: options.model }),
@@ -165,7 +165,7 @@ async function rasterOf(connection: Connection, file: string) {
   return isAddress(file) ? { geotiffPath: file } : { storagePath: await bring(connection, file) }
 }
 
-/** Local files are known by the paths that were given: each upload has an address of its own. */
+/** Local files are identified by the given paths, because each upload has another address. */
 async function rastersOf(connection: Connection, files: readonly string[]) {
   const sources: Awaited<ReturnType<typeof rasterOf>>[] = []
   for (const file of files) {
@@ -261,13 +261,13 @@ function tiles([first = '', ...further]: string[], options: Options): Promise<vo
   )
 }
 
-/** Brings a file, or the files that belong together where it is one of them. */
+/** Uploads a file, together with the other files of its data set if there are any. */
 async function bringDataset(connection: Connection, path: string): Promise<StoredFile> {
   await using dataset = await datasetFile(path)
   return await bring(connection, dataset.file)
 }
 
-/** Uploads a file, and shows how far it is. */
+/** Uploads a file and shows the progress. */
 export async function bring(connection: Connection, file: string): Promise<StoredFile> {
   const line = progressLine()
   try {
@@ -286,7 +286,7 @@ function tablesOf({ tables }: Record<string, unknown>): string {
     .join('\n')
 }
 
-/** The name of a table for a file. */
+/** A table name derived from a file. */
 async function nameOf(file: string): Promise<string> {
   const { tableNameOf } = await import('@terrane/core')
   return tableNameOf(file)

@@ -2,7 +2,7 @@ import type { AnyJob } from '@terrane/client'
 import { ask, type Connection } from '../connection.ts'
 import { ofProject, readLog, type LogLine } from './job-log.ts'
 
-/** Events of a job's log that say why it is not done yet. */
+/** Events of a job's log that explain why it is not done yet. */
 const DELAYS = new Set(['retry', 'lost', 'handed_over'])
 
 /** Why a job is in the state that it is in, line by line, and what to do. */

@@ -4,5 +4,5 @@ import { machineChecks } from './machine.ts'
 import { models } from './models.ts'
 import { services } from './services.ts'
 
-/** All checks, the machine first: what is wrong there explains the rest. */
+/** All checks, the machine first, because its problems explain others. */
 export const CHECKS: readonly Check[] = [...machineChecks, ...databaseChecks, services, models]

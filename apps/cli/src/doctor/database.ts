@@ -4,13 +4,13 @@ import { databaseOf, findStack } from '../local-stack.ts'
 import { fine, wrong, type Check, type CheckContext, type Finding } from './finding.ts'
 import { sizeFindings } from './size.ts'
 
-/** Farther apart, and tokens that are valid here have ended there. */
+/** Beyond this difference, tokens that are valid here may have expired there. */
 const MOST_CLOCK_DIFFERENCE_MS = 30_000
 const EXTENSIONS = ['postgis', 'vector']
 
 export const databaseChecks: readonly Check[] = [database]
 
-/** The database of DATABASE_URL, else the embedded one of the stack that runs. */
+/** Checks the database of DATABASE_URL, else the embedded one of the running stack. */
 async function database({ env }: CheckContext): Promise<Finding[]> {
   const url = env['DATABASE_URL'] || (await findStack(env).then(databaseOf, () => null))
   if (!url) return []
@@ -45,7 +45,7 @@ async function database({ env }: CheckContext): Promise<Finding[]> {
   }
 }
 
-/** Whether no app of this version starts on its schema, because that is of a later version or too old to be brought up to date. */
+/** Problems of a schema on which no app of this version starts: it is of a later version, or too old to be migrated. */
 async function schemaFindings(connection: Database): Promise<Finding[]> {
   try {
     await refuseOtherSchema(connection, ['control', 'project'])
@@ -56,7 +56,7 @@ async function schemaFindings(connection: Database): Promise<Finding[]> {
   }
 }
 
-/** Exported with what the server said: a test has one server only. */
+/** Takes the server's answers as arguments and is exported for tests, which have only one server. */
 export function databaseFindings(
   said: { readonly version: number; readonly now: Date; readonly names: readonly string[]; readonly readonly: boolean },
   now: number,

@@ -13,7 +13,7 @@ export interface CheckContext {
   readonly profile: string | undefined
 }
 
-/** A look at one part of the world. It never throws: what it cannot see is a finding, too. */
+/** One check. It never throws; something that it cannot examine is also a finding. */
 export type Check = (context: CheckContext) => Promise<readonly Finding[]>
 
 export function fine(check: string, message: string): Finding {

@@ -15,7 +15,7 @@ const PORTS = { WORKER: 3333, ORIGIN: 8000, FUNCTIONS: 8001, ROUTER: 8002, CONSO
 
 export const machineChecks: readonly Check[] = [node, memory, disk, keys, secretsKey, ports]
 
-/** Exported with the version as an argument: a test has one Node only. */
+/** Takes the version as an argument and is exported for tests, which have only one Node. */
 export function nodeFinding(version: string): Finding {
   const major = Number(/^v?(\d+)/.exec(version)?.[1])
   if (major >= 24) return fine('node', version)
@@ -69,7 +69,7 @@ async function disk({ env }: CheckContext): Promise<Finding[]> {
   return findings
 }
 
-/** The folder, or the nearest one above it that is there. */
+/** The folder, or its nearest existing ancestor. */
 async function existing(folder: string): Promise<string> {
   const found = await stat(folder).catch(() => null)
   return found || dirname(folder) === folder ? folder : existing(dirname(folder))
@@ -103,7 +103,7 @@ async function secretsKey({ env }: CheckContext): Promise<Finding[]> {
   ]
 }
 
-/** Ports of the running stack; without one, the ports of the next start that other programs have taken. */
+/** Ports of the running stack; without one, ports of the next start that other programs use. */
 async function ports({ env }: CheckContext): Promise<Finding[]> {
   const stack = await findStack(env).catch(() => null)
   if (stack) {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { openModelStore } from '@terrane/embeddings'
 import { wrong, type CheckContext, type Finding } from './finding.ts'
 
-/** Manifests of models whose files are missing or not what they should be, and locks that a dead process left. */
+/** Manifests of models whose files are missing or damaged, and locks of dead processes. */
 export async function models({ env }: CheckContext): Promise<Finding[]> {
   const folder = env['TERRANE_MODEL_DIR'] || join(env['TERRANE_HOME'] || '.terrane', 'models')
   const names = await readdir(folder).catch(() => [])

@@ -4,7 +4,7 @@ import { fine, wrong, type CheckContext, type Finding } from './finding.ts'
 
 const MOST_CLOCK_DIFFERENCE_MS = 30_000
 
-/** The project that commands talk to: whether it answers, is ready and takes the key. */
+/** The project of commands: whether it answers, is ready and accepts the key. */
 export async function services({ env, profile }: CheckContext): Promise<Finding[]> {
   let connection: Connection
   try {

@@ -1,22 +1,22 @@
 import type { Database } from '@terrane/database'
 import { fine, wrong, type Finding } from './finding.ts'
 
-/** Sizes and ages of a database, as its server tells them. */
+/** Sizes and ages of a database, as its server reports them. */
 export interface Sizes {
   readonly bytes: number
   readonly log: number
   readonly secondsSinceCheckpoint: number
   /** Transactions since the oldest row that is not frozen. */
   readonly age: number
-  /** The table with the most dead rows; null where there is no table. */
+  /** The table with the most dead rows; null when there is no table. */
   readonly table: string | null
   readonly live: number | null
   readonly dead: number | null
-  /** Null when it never was, or the server has forgotten. */
+  /** Null when the table was never vacuumed, or the statistics were reset. */
   readonly secondsSinceVacuum: number | null
 }
 
-/** Rows that may be dead whatever the size of the table. */
+/** Number of dead rows that is acceptable for a table of any size. */
 const FEW_ROWS = 100_000
 /** PostgreSQL freezes at 200 million by itself, and stops taking writes at 2 billion. */
 const MOST_AGE = 1_000_000_000
@@ -33,7 +33,7 @@ const SIZES = `select pg_database_size(current_database())::float8 as bytes,
       extract(epoch from now() - greatest(last_vacuum, last_autovacuum)) as seconds
     from pg_stat_user_tables order by n_dead_tup desc, relname limit 1) t on true`
 
-/** How large the database and its log are, and how long ago it was checkpointed and vacuumed. */
+/** Checks the size of the database and its log, and the time since the last checkpoint and vacuum. */
 export async function sizeFindings(connection: Database): Promise<Finding[]> {
   try {
     const { rows } = await connection.query<{ [key in keyof Sizes]: Sizes[key] }>(SIZES)
@@ -43,7 +43,7 @@ export async function sizeFindings(connection: Database): Promise<Finding[]> {
   }
 }
 
-/** Exported with what the server said: a test has no large database. */
+/** Takes the sizes as an argument and is exported for tests, which have no large database. */
 export function judgeSizes(sizes: Sizes): Finding[] {
   const { bytes, log, age, table } = sizes
   const said = `${mb(bytes)}, log ${mb(log)}, last checkpoint ${ago(sizes.secondsSinceCheckpoint)}, oldest row ${age} transactions old`

@@ -7,13 +7,13 @@ interface MapLayer {
   readonly source: string
 }
 
-/** QGIS takes a system from its text alone: a code beside it is no system yet. */
+/** QGIS determines the system from this text; a code alone is not enough. */
 const WGS84 =
   'GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433],AUTHORITY["EPSG","4326"]]'
 const MERCATOR = `PROJCS["WGS 84 / Pseudo-Mercator",${WGS84},PROJECTION["Mercator_1SP"],PARAMETER["central_meridian",0],PARAMETER["scale_factor",1],PARAMETER["false_easting",0],PARAMETER["false_northing",0],UNIT["metre",1],AXIS["X",EAST],AXIS["Y",NORTH],EXTENSION["PROJ4","+proj=merc +a=6378137 +b=6378137 +lat_ts=0.0 +lon_0=0.0 +x_0=0.0 +y_0=0 +k=1.0 +units=m +nadgrids=@null +wktext +no_defs"],AUTHORITY["EPSG","3857"]]`
 
 const GEOMETRIES = ['Point', 'Line', 'Polygon']
-/** QGIS draws tiles only by a style that the file has. */
+/** QGIS draws tiles only with a style in the file. */
 const TILE_STYLE = `<renderer type="basic"><styles>${[
   tileStyle('Polygon', 'fill', 'SimpleFill', { color: '61,122,184,90', outline_color: '61,122,184,255' }),
   tileStyle('Line', 'line', 'SimpleLine', { line_color: '61,122,184,255', line_width: '0.5' }),
@@ -21,8 +21,8 @@ const TILE_STYLE = `<renderer type="basic"><styles>${[
 ].join('')}</styles></renderer>`
 
 /**
- * XML of a layer definition file (`.qlr`), as QGIS 3 reads it: for each table a layer of features, which can be edited where the
- * key may change them, and one of vector tiles, which is not shown at first.
+ * XML of a layer definition file (`.qlr`) for QGIS 3. Each table gives a layer of features, which can be edited if the
+ * key allows changes, and a layer of vector tiles, which is hidden at first.
  *
  * @param url address of the project
  * @param tables names with their schemas
@@ -31,7 +31,7 @@ export function layerDefinition(url: string, key: string, tables: readonly strin
   const layers = tables.flatMap((table) => layersOf(url, key, table))
   const all = layers.map((layer) => ({
     ...layer,
-    // The same id each time: a file that is opened anew replaces its layers in a project.
+    // The id is always the same, so that opening the file again replaces its layers in a project.
     id: `terrane_${createHash('sha256').update(`${layer.type} ${layer.name}`).digest('hex').slice(0, 16)}`,
   }))
   const tree = all.map(
@@ -63,7 +63,7 @@ function layersOf(url: string, key: string, table: string): MapLayer[] {
     username: 'terrane',
     password: key,
   }
-  // QGIS reads percent signs of letters and braces back, and those of slashes and colons not.
+  // QGIS decodes percent-encoded letters and braces, but not slashes and colons.
   const place = `${url}/vector/v1/${encodeURIComponent(table)}/%7Bz%7D/%7Bx%7D/%7By%7D`
   return [
     {

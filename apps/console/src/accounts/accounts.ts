@@ -71,7 +71,7 @@ export class Accounts {
     })
   }
 
-  /** Makes a user a member of an organization. False when either is not there. */
+  /** Makes a user a member of an organization. False when one of them does not exist. */
   async addMember(email: string, organizationId: string): Promise<boolean> {
     const { rowCount } = await this.#database.query(
       `insert into terrane.memberships (user_id, organization_id)
@@ -82,7 +82,7 @@ export class Accounts {
     return rowCount === 1
   }
 
-  /** Takes a user out of an organization; sessions see it at their next request. */
+  /** Removes a user from an organization; sessions notice it at their next request. */
   async removeMember(email: string, organizationId: string): Promise<boolean> {
     const { rowCount } = await this.#database.query(
       `delete from terrane.memberships m using terrane.users u

@@ -14,8 +14,8 @@ export const HASH_COST: HashCost = { ln: 15, r: 8, p: 3 }
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 /**
- * Concurrent hashes, and hashes that may wait: more sign-ins are refused instead of queued. Sign-ins with fewer recent
- * failures go first, and are not refused in favour of guesses.
+ * Maximum concurrent hashes, and hashes that may wait; further sign-ins are refused. Sign-ins with fewer recent
+ * failures go first, so that guesses do not displace them.
  */
 const AT_ONCE = 2
 const WAITING = 32
@@ -68,7 +68,7 @@ function parse(stored: string): (HashCost & { salt: Buffer; hash: Buffer }) | nu
 }
 
 let running = 0
-/** By failures, and the longest wait first among equals. */
+/** Sorted by failures; with equal failures the longest wait comes first. */
 const waiting: { readonly failures: number; readonly go: () => void; readonly giveUp: (error: Error) => void }[] = []
 
 async function inTurn<T>(work: () => Promise<T>, failures: number): Promise<T> {
@@ -82,7 +82,7 @@ async function inTurn<T>(work: () => Promise<T>, failures: number): Promise<T> {
   try {
     return await work()
   } finally {
-    // The place passes to the next in line, or is given up.
+    // The next waiting hash takes the place; without one it becomes free.
     const next = waiting.shift()
     if (next) next.go()
     else running--

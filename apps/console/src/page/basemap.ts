@@ -8,13 +8,13 @@ import { basemapInvalid } from '../errors.ts'
 /** The operator's basemap. */
 export interface OwnBasemap {
   readonly kind: 'none' | 'raster' | 'pmtiles'
-  /** Its address for the page: a tile template or an archive. */
+  /** Address under which the page reads it: a tile template or an archive. */
   readonly url: string
   /** Attribution that its licence requires, as HTML. */
   readonly attribution: string
   /** The file served at the page's address; null where it is on another server. */
   readonly file: string | null
-  /** Origin of the other server, which the page's policy must allow; null where there is none. */
+  /** Origin of the other server, which the page's policy must allow; null when there is no other server. */
   readonly origin: string | null
 }
 

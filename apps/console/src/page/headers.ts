@@ -2,8 +2,9 @@ import type { Http } from '@terrane/service'
 import type { FastifyReply } from 'fastify'
 
 /**
- * The page runs nothing and talks to nothing but its own origin and `servers`: of the operator's basemap, of a public map. No page but those of `frames` may frame it. MapLibre draws images from bytes (blob:) and its style
- * sheet carries icons (data:).
+ * The page may load code and data only from its own origin and `servers` (those of the operator's basemap, or of a
+ * public map). Only pages of `frames` may embed it. MapLibre draws images from bytes (blob:), and its style sheet
+ * contains icons (data:).
  */
 function pagePolicy(servers: readonly string[], frames: readonly string[] = []): string {
   return [
@@ -21,7 +22,7 @@ function pagePolicy(servers: readonly string[], frames: readonly string[] = []):
   ].join('; ')
 }
 
-/** Answers of /api are data. Nothing in them may run, whatever a service sent. */
+/** Answers of /api are data, so a browser must not run anything in them. */
 const API_POLICY = `default-src 'none'; frame-ancestors 'none'; sandbox`
 
 /** Two years, as browsers' preload lists require. */
@@ -50,8 +51,8 @@ export function addSecurityHeaders(app: Http, secure: boolean, basemap: string |
 }
 
 /**
- * Headers of the page of a public map: tiles come from the project's origin, and pages of some origins may show it in a frame.
- * Its tiles are asked for with the origin of the page, by which the map's key is limited.
+ * Headers of the page of a public map: tiles come from the project's origin, and pages of some origins may embed it.
+ * Requests for tiles send the origin of the page, because the map's key is limited to it.
  */
 export function allowPublicMap(
   reply: FastifyReply,

@@ -3,7 +3,7 @@ import fastifyStatic from '@fastify/static'
 import type { Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** Files whose name changes with their content. */
+/** Caching of files whose name changes with their content. */
 const FOREVER = 'public, max-age=31536000, immutable'
 /** Files beside index.html. The page refers to no others. */
 const ROOT_FILES = ['theme.js', 'favicon.svg']

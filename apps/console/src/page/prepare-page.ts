@@ -12,8 +12,8 @@ const CONSOLE = fileURLToPath(new URL('../../', import.meta.url))
 const BUILD_TIMEOUT_MS = 120_000
 
 /**
- * The folder of the built page: the one that is named, else the console's own, built first when it is missing or older
- * than its sources. Without the tools to build it an old page is served as it is.
+ * The folder of the built page: the named one, else the console's own, which is built first when it is missing or older
+ * than its sources. Without build tools, an old page is served unchanged.
  *
  * @throws PAGE_MISSING
  */
@@ -40,7 +40,7 @@ export async function preparePage(named: string | undefined, logger: Logger): Pr
   return folder
 }
 
-/** Builds beside the folder and moves the result in, because another console may be serving the old page from it. */
+/** Builds beside the folder and then moves the result in, because another console may be serving the old page. */
 async function build(tool: string, folder: string): Promise<void> {
   const fresh = join(CONSOLE, 'node_modules', `.page-${process.pid}`)
   const old = `${fresh}-old`

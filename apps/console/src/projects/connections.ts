@@ -5,7 +5,7 @@ import { trimmed, workerBase, type WorkerSettings } from './worker-base.ts'
 export interface ProjectKeys {
   /** The project's origin: rest, storage and functions. */
   readonly originUrl: string | null
-  /** Where browsers reach that origin. */
+  /** URL of that origin for browsers. */
   readonly publicUrl: string | null
   readonly anonKey: string | null
   readonly serviceRoleKey: string | null
@@ -61,12 +61,12 @@ export class Connection {
     }
   }
 
-  /** Where browsers reach the project, without a slash at its end. */
+  /** URL of the project for browsers, without a slash at its end. */
   publicBase(): string {
     return trimmed(need(this.#keys.publicUrl, 'project API', 'the address of the project'))
   }
 
-  /** The routing engine, with the Services API key. */
+  /** Address of the routing engine, with the Services API key. */
   routing(): Endpoint {
     const service = 'routing engine'
     const { TERRANE_ROUTER_URL: own, TERRANE_SERVICES_URL: services } = this.#settings
@@ -101,12 +101,12 @@ export class Connection {
     }
   }
 
-  /** Keys for a member who accesses the project from elsewhere; null for parts that are not configured. */
+  /** Keys for a member who accesses the project from other programs; null for parts that are not configured. */
   shown(): ProjectKeys {
     return this.#keys
   }
 
-  /** Which services are configured, so that a page can say so instead of failing. */
+  /** Which services are configured, so that the page can report a missing one. */
   configured(): Readonly<Record<'worker' | 'data' | 'routing' | 'functions', boolean>> {
     return {
       worker: has(() => this.worker()),

@@ -13,7 +13,7 @@ export interface Project {
 
 export interface ProjectsOptions {
   readonly registered: Registered
-  /** Returns the key of an organization, and issues one when there is none; null where no key can be encrypted. */
+  /** Returns the key of an organization, and issues one when it is missing; null when no key can be encrypted. */
   readonly keys: Keys | null
   readonly settings: ServiceSettings
   /** Local mode: the keys of the one project. */
@@ -43,7 +43,7 @@ export class Projects {
   }
 
   /**
-   * The services of a project, by its id, for a page that is open to everyone: what is read there is public.
+   * The services of a project, by its id, for a page without sign-in; only public data may be read with them.
    *
    * @throws PROJECT_NOT_FOUND
    */

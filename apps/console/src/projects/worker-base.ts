@@ -1,10 +1,13 @@
-/** A worker and whose key it takes: a local one the project's service-role key, a shared pool the Services API key. */
+/**
+ * A worker and the kind of key that it accepts: a local one the project's service-role key, a shared pool the Services
+ * API key.
+ */
 export interface WorkerBase {
   readonly url: string
   readonly pool: 'local' | 'shared'
 }
 
-/** Settings that decide which worker the console talks to. */
+/** Settings that determine the worker of the console. */
 export interface WorkerSettings {
   readonly CONSOLE_WORKER_BASE_LOCAL?: string | undefined
   readonly CONSOLE_WORKER_BASE_SHARED?: string | undefined
@@ -17,8 +20,8 @@ const LOCAL_WORKER = 'http://127.0.0.1:3333'
 
 /**
  * The worker's base address in the documented order: local override, shared-pool override, environment default (the
- * local worker in local mode, else the shared pool). `{origin}/worker` of a project is retired and never asked. Null when
- * the environment is shared and nothing names its pool.
+ * local worker in local mode, else the shared pool). The former `{origin}/worker` of a project is not used. Null in a
+ * shared environment without the address of a pool.
  */
 export function workerBase(settings: WorkerSettings): WorkerBase | null {
   const {

@@ -43,9 +43,9 @@ const LIST_BYTES = 4 << 20
 const NewBucket = Type.Object({ name: Bucket }, { additionalProperties: false })
 
 /**
- * Project data that the map reads, as the service role and from a closed list: tables of schema geoembeddings, the
- * search functions, and the buckets of layers and artifacts. Paths after the project are those of the project's origin.
- * The only change it allows is to create one of these buckets.
+ * Project data that the map reads as the service role, limited to tables of schema geoembeddings, the search functions,
+ * and the buckets of layers and artifacts. Paths after the project are those of the project's origin. The only change
+ * it allows is to create one of these buckets.
  */
 export function dataRoutes(app: Http): void {
   app.get('/api/projects/:ref/rest/v1/:table', { schema: { params: TableParams } }, (request, reply) =>

@@ -61,7 +61,7 @@ export function fileRoutes(app: Http): void {
       if (!response.ok) return pass(reply, response) as never
       const { signedURL } = (await readAnswer(to, response, SIGNED_BYTES)) as { signedURL?: unknown }
       if (typeof signedURL !== 'string') throw serviceDown({ service: to.service })
-      // Storage does not encode it.
+      // The signed path is not encoded by the storage; `URL` encodes it.
       return { url: new URL(`${to.base}/storage/v1${signedURL}`).href }
     },
   )

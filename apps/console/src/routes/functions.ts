@@ -18,7 +18,7 @@ const LogsQuery = Type.Object(
   },
   { additionalProperties: false },
 )
-/** The query as the host takes it. */
+/** The query in the form of the functions host. */
 function logQuery({ limit, search }: Static<typeof LogsQuery>): URLSearchParams {
   return new URLSearchParams({ limit: String(limit), ...(search !== undefined && { search }) })
 }
@@ -47,9 +47,9 @@ const Answer = Type.Object({
   ms: Type.Number(),
 })
 
-/** Most bytes of a function's answer that the page is given. */
+/** Maximum bytes of a function's answer that the page gets. */
 const SHOWN_BYTES = 262_144
-/** The longest a host lets a function run, and a little more. */
+/** The longest time that a host allows a function, with a margin. */
 const CALL_TIMEOUT_MS = 410_000
 
 /**
@@ -108,7 +108,7 @@ export function functionRoutes(app: Http): void {
   )
 }
 
-/** Asks the deploy API of the functions host. */
+/** Sends a request to the deploy API of the functions host. */
 async function control(
   request: FastifyRequest,
   reply: FastifyReply,

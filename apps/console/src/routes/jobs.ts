@@ -9,12 +9,12 @@ const TaskParams = Type.Object({ ref: Type.String(), taskName: Type.String({ max
 const JobParams = Type.Object({ ...TaskParams.properties, job_id: Type.String({ maxLength: 100 }) })
 const Body = Type.Object({}, { additionalProperties: true, description: 'As the task wants it; GET …/doc says what.' })
 
-/** Event streams are cut after this; the browser takes them up again, with its session checked anew. */
+/** Lifetime of an event stream in milliseconds; the browser then reconnects, and its session is checked again. */
 const STREAM_MS = 600_000
 
 /**
- * The jobs of a project: POST and DELETE of the interface document, and the reads of the page. Every request is scoped
- * to the project of the path, whatever the browser sends.
+ * The jobs of a project: POST and DELETE of the worker's API, and reads for the page. Every request is limited to the
+ * project of the path, even if the browser names another one.
  */
 export function jobRoutes(app: Http): void {
   app.post('/api/projects/:ref/jobs/:taskName', { schema: { params: TaskParams, body: Body } }, (request, reply) => {
@@ -115,18 +115,18 @@ function eventRoute(app: Http): void {
   })
 }
 
-/** Asks the worker of the request's project and passes its answer on. */
+/** Sends a request to the worker of the request's project and passes the answer on. */
 export async function relay(request: FastifyRequest, reply: FastifyReply, what: Ask): Promise<FastifyReply> {
   const project = projectOf(request)
   const response = await ask(request, reply, project.connection.worker(), what)
   const location = response.headers.get('location')
-  // The worker counts paths from its own base.
+  // The worker's paths are relative to its own base.
   if (location && /^\/(?:jobs|schedules|webhooks)\//.test(location))
     reply.header('location', `/api/projects/${addressOf(request)}${location}`)
   return pass(reply, response)
 }
 
-/** A query that names the request's project, whatever the browser has sent. */
+/** A query that always names the request's project, even if the browser names another one. */
 export function scope(request: FastifyRequest, given: Readonly<Record<string, unknown>> = {}): URLSearchParams {
   const query = new URLSearchParams(
     Object.entries(given).map(([name, value]): [string, string] => [name, String(value)]),

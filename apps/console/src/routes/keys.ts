@@ -12,8 +12,8 @@ const Keys = Type.Object({
 })
 
 /**
- * `POST /api/projects/{ref}/keys`: the keys of a project, for a member who asks for them. A POST, so that no address
- * alone brings them into a page, and each time is a line in the log.
+ * `POST /api/projects/{ref}/keys`: the keys of a project, on a member's request. It is a POST, so that a link alone
+ * does not show them, and each request is logged.
  */
 export function keysRoute(app: Http): void {
   const schema = { tags: ['projects'], response: { 200: Keys, '4xx': ref(Problem), '5xx': ref(Problem) } }

@@ -36,10 +36,10 @@ const Share = Type.Object(
   },
   { additionalProperties: false },
 )
-/** A style has at most 1 MiB; JSON may escape it. */
+/** A style has at most 1 MiB, but JSON escapes can make it longer. */
 const MAP_BYTES = 8 << 20
 
-/** Origins as browsers write them: nothing else comes into a header. */
+/** Origins in the form of browsers; other texts must not become part of a header. */
 const ORIGIN = /^https?:\/\/[\w.-]+(:\d+)?$/
 const isOrigin = (text: string) => text === '*' || (ORIGIN.test(text) && URL.parse(text)?.origin === text)
 
@@ -54,14 +54,14 @@ interface PublicMap {
   readonly origins: readonly string[]
 }
 
-/** Label of a map's publishable keys, by which they are revoked: a project's own row may name keys of other maps. */
+/** Label of a map's publishable keys for their revocation, because the map's row may contain keys of other maps. */
 const labelOf = (id: string) => `map ${id}`
 
 /** Maps of a project, for its members: save, delete, make public and private. Lists and versions are read by `…/rest/v1/maps`. */
 export function mapRoutes(app: Http, keys: Pick<Keys, 'issue' | 'revokeLabelled'>): void {
   app.put('/api/projects/:ref/maps/:id', { schema: { params: Params, body: Save } }, async (request, reply) => {
     const { version, title, style } = request.body
-    // A document that cannot be read again is refused. The style is computed from the document alone.
+    // A document that cannot be parsed again is refused. The style is computed from the document only.
     const args = { p_id: request.params.id, p_version: version, p_title: title, p_style: compile(documentOf(style)) }
     return pass(reply, await ask(request, reply, projectOf(request).connection.data(), call('save_map', args)))
   })
@@ -76,7 +76,7 @@ export function mapRoutes(app: Http, keys: Pick<Keys, 'issue' | 'revokeLabelled'
     for (const origin of origins) if (!isOrigin(origin)) throw originInvalid({ origin })
     const found = await readMap<StoredMap>(request, reply, connection.data(), STORED)
     const map = publishedOf(documentOf(found.style))
-    // Tables that the dialog did not name stay closed.
+    // Refuses tables that the dialog did not show to the member.
     if (found.version !== version || tablesOf(map).toSorted().join('/') !== tables.toSorted().join('/'))
       throw mapChanged({ id })
     await using opened = await shareTables(request, reply, tablesOf(map))
@@ -85,7 +85,7 @@ export function mapRoutes(app: Http, keys: Pick<Keys, 'issue' | 'revokeLabelled'
     const shown = { is_public: true, published_title: map.title, published_style: compile(map) }
     const body = JSON.stringify({ ...shown, publishable_key: key, origins })
     const kept = await change(request, reply, { method: 'PATCH', body }).catch(() => null)
-    // A key that no map names would open its tables for good; the former one ends.
+    // The map was not stored, so its keys are revoked: the new one would stay valid without any map that contains it.
     if (!kept?.ok) {
       await keys.revokeLabelled(projectId, labelOf(id))
       throw serviceDown({ service: connection.data().service })
@@ -99,7 +99,7 @@ export function mapRoutes(app: Http, keys: Pick<Keys, 'issue' | 'revokeLabelled'
   )
 }
 
-/** Makes a map private: closed first, then its keys end, whatever the project keeps about them. */
+/** Makes a map private: first the map, then its keys by their label, not by those in the map's row. */
 async function close(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -130,8 +130,8 @@ async function issueKey(
 }
 
 /**
- * `/api/m/{project id}/{map id}`: the style of a public map, its tiles with the map's publishable key. Anyone may read it; the
- * key opens the map's tables to pages of the map's origins.
+ * `/api/m/{project id}/{map id}`: the style of a public map, whose tiles use the map's publishable key. Anyone may read
+ * it; the key gives pages of the map's origins access to the map's tables.
  */
 export function publicMapRoutes(app: Http, projects: Pick<Projects, 'open'>): void {
   app.get('/api/m/:ref/:id', { schema: { params: Params } }, async (request, reply) => {
@@ -143,7 +143,7 @@ export function publicMapRoutes(app: Http, projects: Pick<Projects, 'open'>): vo
   })
 }
 
-/** Where a public map may be shown, and where its tiles come from; null for what is no public map. */
+/** Origins that may embed a public map, and the origin of its tiles; null for other maps. */
 export async function placesOf(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -192,7 +192,7 @@ function call(name: string, args: object): Ask {
   return { method: 'POST', path: `/rest/v1/rpc/${name}`, headers: PROFILE, body: JSON.stringify(args) }
 }
 
-/** Opens tables to everyone. Newly opened ones are closed again at the end, unless they are kept. */
+/** Makes tables public. Newly shared ones are made private again at the end, unless they are kept. */
 async function shareTables(
   request: FastifyRequest,
   reply: FastifyReply,

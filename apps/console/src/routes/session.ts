@@ -23,7 +23,7 @@ export interface SessionDeps {
   readonly cookie: CookieSettings
 }
 
-/** An address and two passwords fit many times. */
+/** Enough for an address and two passwords. */
 const SIGN_IN_BYTES = 16_384
 
 const SignIn = Type.Object(

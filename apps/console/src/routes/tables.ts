@@ -33,7 +33,7 @@ const Rows = Type.Object({
 })
 const Filters = Type.Array(
   Type.Object({
-    // Names that REST itself uses are no columns there.
+    // Names with a meaning in PostgREST's queries cannot be column filters.
     property: Type.String({
       pattern: '^(?!(select|order|limit|offset|columns|on_conflict|and|or)$|not\\.)[^.]{1,63}$',
     }),
@@ -44,7 +44,7 @@ const Filters = Type.Array(
 )
 
 const File = Type.Object({ format: Type.Enum(EXPORT_FORMATS.filter((format) => format !== 'Shapefile')) })
-/** A file that is written whole before its first byte leaves takes its time. */
+/** A format that is written completely before its first byte needs a long timeout. */
 const FILE_TIMEOUT_MS = 600_000
 
 /** The tables of a project, as the service role: list, read, write to a file, share with a role, drop. */
@@ -76,7 +76,7 @@ export function tableRoutes(app: Http): void {
       const to = projectOf(request).connection.data()
       const answer = await ask(request, reply, to, what)
       if (answer.status !== 400 || !conditions.some(isTextOrNone)) return pass(reply, answer)
-      // Times and other columns that tiles carry as text refuse an empty text, so none of their rows has one.
+      // Such a column (a time, for example) refuses an empty text, so no row has one.
       await answer.body?.cancel()
       return pass(reply, await ask(request, reply, to, { ...what, query: queryOf(false) }))
     },

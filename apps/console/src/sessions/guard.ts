@@ -10,9 +10,9 @@ declare module 'fastify' {
   }
 }
 
-/** How the session cookie is set. */
+/** Settings of the session cookie. */
 export interface CookieSettings {
-  /** For https only. */
+  /** True when the cookie is for https only. */
   readonly secure: boolean
 }
 
@@ -89,8 +89,8 @@ export function projectOf(request: FastifyRequest): Project {
 }
 
 /**
- * Hands the session to the browser. The cookie is sent to /api only, so that other services on the same host, such as
- * functions of a project, never see it.
+ * Sets the session cookie. It is sent to /api only, so that other services on the same host, such as functions of a
+ * project, never receive it.
  */
 export function setSessionCookie(reply: FastifyReply, token: string, session: Session, cookie: CookieSettings): void {
   reply.setCookie(cookieName(cookie), token, { ...attributes(cookie), expires: session.expiresAt })

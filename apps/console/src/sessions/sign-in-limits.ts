@@ -2,13 +2,13 @@ import { hashKey } from '@terrane/auth'
 import type { Database } from '@terrane/database'
 import { networkOf } from '@terrane/service'
 
-/** How failures delay the next attempt: the first ones are free, then the wait doubles up to a maximum. */
+/** Delay of the next attempt after failures: none for the first ones, then it doubles up to a maximum. */
 interface Rule {
   readonly free: number
   readonly longestSeconds: number
 }
 
-/** Guesses at one account from one address, and those of one address at any account. */
+/** Rules for failures at one account from one address, and for failures from one address at any account. */
 const ACCOUNT: Rule = { free: 5, longestSeconds: 300 }
 const ADDRESS: Rule = { free: 20, longestSeconds: 900 }
 /** Failures are forgotten after an hour without one. */
@@ -16,11 +16,11 @@ const MEMORY_SECONDS = 3600
 
 /** An attempt to sign in, counted as failed until it succeeds. */
 export interface Attempt {
-  /** Seconds to wait before the password may be looked at; 0 when it may be now. */
+  /** Seconds to wait before the password may be checked; 0 for none. */
   readonly waitSeconds: number
   /** Number of recent failed sign-ins from that address. */
   readonly failures: number
-  /** Takes back the failure that was counted for the attempt, and those at the account before it. */
+  /** Removes the failure that was counted for the attempt, and earlier ones at the account. */
   succeeded(): Promise<void>
 }
 
@@ -36,7 +36,7 @@ export class SignInLimits {
     this.#database = database
   }
 
-  /** Counts an attempt; one that has to wait is not counted again. */
+  /** Counts an attempt, unless it has to wait. */
   async begin(email: string, address: string): Promise<Attempt> {
     const network = networkOf(address)
     const from = subjectOf('address', network)
@@ -58,7 +58,7 @@ export class SignInLimits {
     }
   }
 
-  /** Adds a failure unless the subject has to wait; returns how long, in seconds, and its failures with this one. */
+  /** Adds a failure unless the subject has to wait; returns the wait in seconds and the number of failures. */
   async #count(subject: string, rule: Rule): Promise<{ waitSeconds: number; failures: number }> {
     const { rows: counted } = await this.#database.query<{ failures: number }>(
       `insert into terrane.sign_in_limits as l (subject, failures, blocked_until, updated_at)

@@ -77,7 +77,7 @@ export async function ask(request: FastifyRequest, reply: FastifyReply, to: Endp
   throw response.status === 401 ? projectKeyEnded({ service: to.service }) : serviceRefused({ service: to.service })
 }
 
-/** Like {@link ask}, for a callee whose 401 and 403 are its own business: a function of the project. */
+/** Like {@link ask}, for functions of the project, whose 401 and 403 are passed on. */
 export async function send(request: FastifyRequest, reply: FastifyReply, to: Endpoint, what: Ask): Promise<Response> {
   const gone = new AbortController()
   reply.raw.once('close', () => {
@@ -104,7 +104,7 @@ export async function send(request: FastifyRequest, reply: FastifyReply, to: End
 }
 
 /**
- * The JSON of an answer that the console itself uses.
+ * The parsed JSON of an answer for the console itself.
  *
  * @param limit longest answer in bytes
  * @throws SERVICE_DOWN for a longer answer, or one that is not JSON

@@ -17,8 +17,8 @@ import { ProjectsPage } from './pages/projects-page.tsx'
 import { SignInPage } from './pages/sign-in-page.tsx'
 
 /**
- * The map engine is larger than all other code, and forms include the code that reads areas. Pages that are not shown
- * first are loaded when needed.
+ * The map engine is larger than all other code, and forms include the code for areas. Pages that are not shown first
+ * are loaded when needed.
  */
 const FunctionsPage = lazyComponent(() =>
   import('./pages/functions/functions-page.tsx').then((module) => module.FunctionsPage),
@@ -34,7 +34,7 @@ const RoutePage = lazyComponent(() => import('./pages/route/route-page.tsx').the
 
 type Params = Readonly<Record<string, string>>
 
-/** Every page of a project: its address, its title, and its component. */
+/** The pages of a project, with address, title and component. */
 const PAGES: readonly {
   readonly pattern: string
   readonly title: (params: Params) => string
@@ -74,7 +74,7 @@ const PAGES: readonly {
   },
 ]
 
-/** Embeddings on a map. Former addresses of tables, `?table=`, are maps of these tables. */
+/** Redirects former addresses of embeddings tables, `?table=`, to the map page. */
 function FormerMapPage({ project }: { project: Project }): JSX.Element {
   const table = usePlace().query.get('table')
   useEffect(() => {

@@ -23,5 +23,5 @@ import { lazyComponent } from './components/lazy.tsx'
 const PublicMapPage = lazyComponent(() => import('./pages/public-map-page.tsx').then((module) => module.PublicMapPage))
 
 const root = document.querySelector('#app')
-// A public map has no session.
+// A public map needs no session.
 if (root) render(location.pathname.startsWith('/m/') ? <PublicMapPage /> : <App />, root)

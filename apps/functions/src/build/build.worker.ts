@@ -1,5 +1,5 @@
-// The build process: reads frames from stdin and writes frames to stdout. It reads untrusted input, so it runs with
-// limits. The host ends it when it exceeds one; it ends itself when the host is gone.
+// The build process: reads frames from stdin and writes frames to stdout. It reads untrusted input, so it has limits,
+// and the host ends it when it exceeds one. It also ends when the host has ended.
 import { bundleFiles, bundleFolder, type Bundle, type BundleFailure } from '@terrane/bundler'
 import { pack } from './archive.ts'
 import { readFrames, encodeFrame } from './frame.ts'

@@ -13,7 +13,7 @@ interface Waiting {
 
 /** How long a process waits for the next build. */
 const IDLE_MS = 30_000
-/** A process that serves one folder of its owner's is replaced after so many builds. */
+/** Maximum number of builds of one process that serves watched folders; then it is replaced. */
 const MOST_REUSES = 100
 
 const NOTHING = new Uint8Array()
@@ -34,7 +34,7 @@ export class Builder implements Disposable {
   readonly #waiting = new Map<string, Waiting[]>()
   /** Folders that needed a fetch, with the state of the installed packages at that time. */
   readonly #fetchedFor = new Map<string, string>()
-  /** Folders whose build a call waits for. */
+  /** Folders with a call that waits for their build. */
   readonly #hurried = new Set<string>()
   readonly #running = new Map<string, number>()
   readonly #processes = new Set<BuildProcess>()
@@ -127,7 +127,9 @@ export class Builder implements Disposable {
     }
   }
 
-  /** Puts the next build of a folder before the others of its project, whether it waits already or not yet. */
+  /**
+   * Puts the next build of a folder first in its project's queue; this holds also for a build that is requested later.
+   */
   hurry(project: string, folder: string): void {
     const queue = this.#waiting.get(project) ?? []
     const at = queue.findIndex(({ job }) => job.kind === 'folder' && job.folder === folder)
@@ -173,7 +175,7 @@ export class Builder implements Disposable {
       const running = this.#running.get(project) ?? 0
       if (running >= share) continue
       const waiting = queue.shift()!
-      // To the end of the line.
+      // The project moves to the end of the queue.
       this.#waiting.delete(project)
       if (queue.length > 0) this.#waiting.set(project, queue)
       this.#running.set(project, running + 1)

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 
-/** A message between host and build process: a JSON header, and bytes that are not worth escaping. */
+/** A message between host and build process: a JSON header and a binary payload. */
 export interface Frame {
   readonly header: unknown
   readonly payload: Uint8Array

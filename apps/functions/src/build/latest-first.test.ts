@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { LatestFirst } from './latest-first.ts'
 
-/** Work that ends when the test says so, in the order in which it began. */
+/** A `LatestFirst` whose work ends when the test says so; `order` lists the work in the order of its start. */
 function begun(most: number) {
   const line = new LatestFirst(most)
   const order: string[] = []

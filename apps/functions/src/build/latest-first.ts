@@ -22,14 +22,14 @@ export class LatestFirst {
     }
   }
 
-  /** Ends the wait of this one. */
+  /** Starts the waiting work of this name at once. */
   hurry(name: string): void {
     const begin = this.#waiting.get(name)
     this.#waiting.delete(name)
     begin?.()
   }
 
-  /** Ends the wait of all. */
+  /** Starts all waiting work at once. */
   hurryAll(): void {
     for (const name of this.#waiting.keys()) this.hurry(name)
   }

@@ -43,7 +43,7 @@ export function pickStatic(
   return picked
 }
 
-/** True for a relative path, in normal form, that does not leave its folder or hide as the bundle itself. */
+/** True for a normalized relative path that stays inside its folder and is not the bundle's own `index.mjs`. */
 export function isInside(path: string): boolean {
   return (
     path !== '' &&

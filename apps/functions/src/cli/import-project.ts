@@ -17,7 +17,7 @@ import { wantsOf } from './wants.ts'
 interface Outcome {
   readonly name: string
   readonly isRunning: boolean
-  /** Result of its import, or the reason why it does not run. */
+  /** Result of the function's import, or the reason why it does not run. */
   readonly text: string
   readonly hosts: readonly string[]
   /** Variables that it reads and that are not set. */
@@ -46,8 +46,9 @@ interface Prepared extends Omit<Outcome, 'isRunning' | 'text' | 'unset' | 'unset
 }
 
 /**
- * Deploys the functions of a Supabase project, of a Worker or of a folder of Workers as they are, with the secrets of their `.env` files, and
- * reports which run, the hosts and secrets that each wants, and why others do not run. One that fails keeps none of the others back.
+ * Deploys the functions of a Supabase project, of a Worker or of a folder of Workers as they are, with the secrets of
+ * their `.env` files. It reports which functions run, which hosts and secrets each needs, and why others do not run.
+ * The failure of one function does not stop the others.
  *
  * @throws CLI_FAILED when there is no function, or when some do not run
  */
@@ -163,12 +164,16 @@ function hasEntrypoint(home: string): boolean {
   try {
     return (readProjectRules(home)?.entrypoint ?? null) !== null
   } catch {
-    // Its error is told when it is bundled.
+    // Bundling reports the error.
     return true
   }
 }
 
-/** Sets secrets on the host, and says which; returns the names that are set there. @param job `name`: null for those of the project */
+/**
+ * Sets secrets on the host and prints their names; returns all names that are set there.
+ *
+ * @param job `name`: null for those of the project
+ */
 async function setSecrets(job: {
   readonly target: Target
   readonly name: string | null
@@ -208,7 +213,7 @@ async function readSecrets(file: string, fence: Fence): Promise<Record<string, s
 
 /** Files that a project may read. */
 interface Fence {
-  /** Its repository, or the folder that the project lies in. */
+  /** The repository of the project, or the folder above it. */
   readonly folder: string
   /** Folders of packages outside of it that its imports resolve to. */
   readonly packages: readonly string[]

@@ -6,7 +6,7 @@ import type { LogEntry } from '../observe/log-book.ts'
 import { readLines, type Print, type Target } from './client.ts'
 import { printed } from './shown-entry.ts'
 
-/** How a function is asked; what is given here comes before what the file says. */
+/** The test request. These options override the values of the file that `request` names. */
 export interface TestOptions {
   /** JSON file with `method`, `path`, `headers` and `body`. */
   readonly request?: string | undefined
@@ -16,7 +16,7 @@ export interface TestOptions {
   /** `Name: value`. */
   readonly header: readonly string[]
   readonly body?: string | undefined
-  /** Whose key is sent. */
+  /** Role whose key is sent. */
   readonly as: string
   /** The status that the answer must have; any below 400 unless given. */
   readonly status?: string | undefined
@@ -109,7 +109,7 @@ async function readRequest(path: string): Promise<RequestFile> {
     const file: unknown = JSON.parse(text)
     if (file !== null && typeof file === 'object' && !Array.isArray(file)) return file
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
   throw cliFailed({ reason: `${path} has no JSON object with method, path, headers and body` })
 }

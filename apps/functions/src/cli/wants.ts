@@ -4,7 +4,7 @@ import { transform, type Loader } from 'esbuild'
 
 /** Hosts and variables that the sources of a function name. */
 export interface Wants {
-  /** Hosts that its own sources have addresses of. */
+  /** Hosts of the URLs in its own sources. */
   readonly hosts: readonly string[]
   /** Variables that they read. */
   readonly variables: readonly string[]
@@ -26,7 +26,7 @@ const HOST = /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,9}\.[a-z]{2,63}$/i
 /** Text before the address of a module. */
 const MODULE = /(?:from|import|import\()$/
 const VARIABLE = /\benv(?:\.get\(\s*["'`]|\[["'`]|\.)([A-Z][A-Z0-9_]*)/g
-/** Names in documents, which are not called. */
+/** Hosts of XML namespaces and JSON schemas, which are names and not requested. */
 const NAMESPACES = /(?:^|\.)(?:w3|schema|json-schema)\.org$/
 
 /** @param inputs files of a bundle. @param within folder of the project: only files below it are looked at, without packages */

@@ -114,7 +114,7 @@ export class Deployer {
   }
 
   /**
-   * Removes a function with its versions, secrets, archives and state; false when there is none.
+   * Removes a function with its versions, secrets, archives and state; false when it does not exist.
    *
    * @throws FUNCTION_STATE_STAYS where the project's database cannot be asked; done again, it removes the state alone
    */

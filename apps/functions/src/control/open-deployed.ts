@@ -13,7 +13,7 @@ import type { VersionStore } from '../version-store.ts'
 import type { Deployed } from './control-deps.ts'
 import { Deployer } from './deployer.ts'
 
-/** Two looks at the registry: with notifications they only cover lost ones. */
+/** Interval between two reads of the registry; with notifications, polling only covers lost ones. */
 const POLL_MS = { notified: 5000, blind: 1000 }
 
 /** Begins to serve functions deployed to a host with a registry, and to accept deploys. */

@@ -13,7 +13,7 @@ import { readOpening, refusal, welcome } from './start-up.ts'
 export interface DatabaseDoorOptions {
   /** URL of a project's database, as a user who may create roles; null when functions have no database. */
   readonly urlOf: (project: string) => string | null
-  /** Most sessions of a project; as many again for the service role. */
+  /** Maximum number of sessions of a project; the service role has as many in addition. */
   readonly sessions: number
   readonly onFailed: (version: FunctionVersion, error: unknown) => void
 }
@@ -24,7 +24,7 @@ export interface Visitor {
   readonly instance: () => Instance | null
 }
 
-/** A session that a client has. */
+/** A session that a client uses. */
 interface Loan {
   readonly session: LentSession
   readonly version: FunctionVersion
@@ -32,7 +32,7 @@ interface Loan {
   readonly isWelcome: () => boolean
 }
 
-/** How often sessions of calls that are over are looked for. */
+/** Interval at which sessions of ended calls are closed. */
 const SWEEP_MS = 1000
 
 /** The sessions of a project. */
@@ -50,7 +50,7 @@ const ROLES = { none: 'anon', anon: 'anon', user: 'authenticated', service: 'ser
 export class DatabaseDoor implements AsyncDisposable {
   readonly #options: DatabaseDoorOptions
   readonly #projects = new Map<string, { readonly url: string; readonly opened: Promise<Opened | null> }>()
-  /** Sessions that are lent, by the process of the server. */
+  /** Sessions in use, by the process id of the server's backend. */
   readonly #lent = new Map<number, Loan>()
   readonly #sweeper: NodeJS.Timeout
 
@@ -124,7 +124,7 @@ export class DatabaseDoor implements AsyncDisposable {
     sessions.drop(session)
   }
 
-  /** Ends the sessions of calls that are over, whose clients may say nothing more. */
+  /** Ends the sessions of ended calls; a client that sends nothing is noticed only here. */
   #sweep(): void {
     for (const { splice: spliced, isWelcome } of this.#lent.values()) if (!isWelcome()) spliced.end()
   }
@@ -149,7 +149,7 @@ async function openSessions(url: string, most: number): Promise<Opened | null> {
 }
 
 const USERS = 'Use TERRANE_DB_URL, or ctx.databaseUrl while the call that it was given to goes on.'
-// Many programs show the message alone.
+// The message contains the remedy, because many programs do not show PostgreSQL's hint.
 const NO_SOCKETS =
   'functions have no sockets to the embedded database: use the project API (SUPABASE_URL), or PostgreSQL'
 const BY_API =

@@ -14,16 +14,19 @@ const ROLES: Readonly<Record<LoginKind, readonly string[]>> = {
   privileged: ['anon', 'authenticated', 'service_role'],
 }
 
-/** Settings of the transaction that creates a login, where the server knows them; then the time until it can sign in. */
+/**
+ * Sets two settings for the transaction that creates a login, if the server has them, and returns the time until which
+ * the login can sign in.
+ */
 const PREPARE = `select (clock_timestamp() + interval '1 minute')::text as until,
   (select count(set_config(name, case name when 'scram_iterations' then '1' else 'inherit' end, true))
    from pg_settings where name in ('scram_iterations', 'createrole_self_grant')) as settings`
 const SWEEP_MS = 600_000
 
 /**
- * Logins of functions' sessions in one database. Each session has a login of its own, which signs in once and is dropped
- * with the session: PostgreSQL lets every role change its own settings and password, whatever the host has set. Logins
- * have no privileges of their own and inherit none, so RESET ROLE gives access to nothing.
+ * Logins of functions' sessions in one database. Each session has its own login, which signs in once and is dropped
+ * with the session, because PostgreSQL lets every role change its own settings and password. Logins have no privileges
+ * and inherit none, so RESET ROLE gives access to nothing.
  */
 export class Logins implements AsyncDisposable {
   readonly #database: Database

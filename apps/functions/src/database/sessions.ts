@@ -37,7 +37,7 @@ export class Sessions implements Disposable {
   readonly #kind: LoginKind
   readonly #logins: Logins
   readonly #most: number
-  /** Most sessions of one owner: the rest is for the others. */
+  /** Maximum number of sessions of one owner; the rest stays free for other owners. */
   readonly #share: number
   readonly #free: Free[] = []
   readonly #lent = new Map<LentSession, string>()
@@ -80,7 +80,7 @@ export class Sessions implements Disposable {
     }
   }
 
-  /** Takes back a session that the server has finished with, and resets it: no state of its last user remains. */
+  /** Takes back a session that the server has finished with, and resets all state of its last user. */
   async giveBack(session: LentSession, inTransaction: boolean): Promise<void> {
     try {
       if (inTransaction) await session.query('rollback')
@@ -152,7 +152,7 @@ export class Sessions implements Disposable {
     if (this.#lent.delete(session)) this.#leave(owner!)
   }
 
-  /** The place goes to the client that has waited longest and may have it. */
+  /** Gives the free session to the client that has waited longest among those whose owner is below its share. */
   #leave(owner: string): void {
     this.#taken--
     const left = this.#takenBy.get(owner)! - 1

@@ -2,12 +2,12 @@ import type { Socket } from 'node:net'
 import type { LentSession } from '@terrane/database'
 import { Frames } from './frames.ts'
 
-/** In which state the client has left the session: ready, ready within a transaction, or in the middle of something. */
+/** State of the session when the client left: ready, ready within a transaction, or in the middle of a message. */
 export type Left = 'ready' | 'transaction' | 'unfinished'
 
-/** A client that speaks to the server by itself. */
+/** A client that is connected directly to the server. */
 export interface Splice {
-  /** How it left, once it has; no cancellation is on its way then. */
+  /** Resolves with the state of the session after the client has left and no cancellation is pending. */
   readonly left: Promise<Left>
   /** Cancels the running statement, if any. Resolves when the server has passed it on. */
   cancel(): Promise<void>

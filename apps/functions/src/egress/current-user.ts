@@ -14,7 +14,7 @@ export function isAuthRequest(path: string): boolean {
 interface AuthRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** With its query. */
+  /** Path with its query. */
   readonly path: string
 }
 

@@ -14,7 +14,7 @@ export interface Outgoing {
   readonly target: URL
   /** The call it belongs to; null when it names no call of this instance. */
   readonly call: Call | null
-  /** Stands for the service key in this instance; null while it is being made. */
+  /** Token that replaces the service key in this instance; null while it is being made. */
   readonly serviceToken: string | null
 }
 
@@ -24,7 +24,7 @@ interface Origin {
   readonly turns: Turns
 }
 
-/** Connections one instance may hold to the host at once. */
+/** Maximum concurrent connections of one instance to the host. */
 const MAX_CONNECTIONS = 64
 /** Rate limit for the requests of one instance, because they take the host's time from its neighbours. */
 const BURST = 1000
@@ -85,7 +85,7 @@ class Turns {
   #tokens = BURST
   #refilled = performance.now()
 
-  /** Time to wait for this turn, in milliseconds. */
+  /** Takes one token and returns the time to wait for it, in milliseconds. */
   take(now: number): number {
     this.#tokens = Math.min(BURST, this.#tokens + ((now - this.#refilled) * PER_SECOND) / 1000) - 1
     this.#refilled = now

@@ -17,7 +17,10 @@ export interface EgressOptions {
   readonly onRefused: OnRefused
 }
 
-/** The way out of the box: to the project's API, and to the hosts that a function's policy names. There is no other. */
+/**
+ * Opens the only connections of instances to anything outside: the project's API, its database, and the hosts of the
+ * function's policy.
+ */
 export function createEgress(options: EgressOptions): GatewayDoor & Disposable {
   const refusals = new Refusals()
   const onRefused: OnRefused = (version, text, requestId) => {
@@ -46,10 +49,10 @@ export function createEgress(options: EgressOptions): GatewayDoor & Disposable {
   }
 }
 
-/** Rate of logged refusals: so many at once for each version, and one more a second. */
+/** Burst of logged refusals per version; after it, one more is logged per second. */
 const REFUSALS_TOLD = 50
 
-/** Bounds the lines that a function can write into the host's log by what it may not reach. */
+/** Limits the log lines about a function's refused requests. */
 class Refusals {
   readonly #left = new WeakMap<FunctionVersion, { tokens: number; at: number }>()
 

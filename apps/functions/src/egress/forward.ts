@@ -23,7 +23,7 @@ export function passable(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   return Object.fromEntries(kept)
 }
 
-/** Streams a request out and its answer back. `failed` produces the answer when there is none. */
+/** Sends a request to another host and streams the answer back. `failed` answers when the host does not. */
 export function forward(
   request: IncomingMessage,
   response: ServerResponse,

@@ -24,8 +24,8 @@ export interface Wanted {
 }
 
 /**
- * The operator's policy as it counts for one host, which the operator may have named with its port. The private hosts of
- * it are for functions whose `net` names them: `*` means the public ones.
+ * The operator's fetch policy for one host, which the operator may have listed with its port. A private host that the
+ * operator allows is reachable only if the function's `net` names it; `*` covers public hosts only.
  */
 export function allowing(policy: FetchPolicy, net: readonly string[], { hostname, port, secure }: Wanted): FetchPolicy {
   const named = net.filter((entry) => entry !== '*')

@@ -10,8 +10,8 @@ import { allowing, isListed } from './listed.ts'
 const IDLE_TIMEOUT_MS = 60_000
 
 /**
- * Carries a fetch to a host that the function's policy names. The name is resolved here, once, every address must be
- * public, and the address that was checked is the one that is dialled; a redirect is a fetch of its own, checked anew.
+ * Sends a fetch to a host that the function's policy names. The name is resolved once, every address must be public,
+ * and the checked address is used for the connection. Each redirect is checked like a new fetch.
  *
  * @param policy hosts that the operator lets functions reach although they are private
  */

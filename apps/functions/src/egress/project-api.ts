@@ -12,7 +12,7 @@ import type { ProjectAddress } from './project-address.ts'
 import { STATE_HOST, carryState } from './state.ts'
 
 const PROJECT_HOST = 'project.internal'
-/** Where functions send messages to queues of their project. */
+/** Host name to which functions send messages for queues of their project. */
 const QUEUE_HOST = 'queue.internal'
 const SEND_PATH = '/rest/v1/rpc/send_message'
 
@@ -102,7 +102,7 @@ function keyOfService(caller: Caller | null): string | null {
   return bearerOf(caller.authorization) ?? caller.apikey
 }
 
-/** Messages are sent by the function itself, with any caller. */
+/** Queue messages carry the project's key, whoever calls the function. */
 function sendAs(headers: OutgoingHttpHeaders, key: string | null): void {
   headers['content-profile'] = 'geoembeddings'
   delete headers['apikey']
@@ -113,7 +113,7 @@ function sendAs(headers: OutgoingHttpHeaders, key: string | null): void {
 }
 
 interface Keys extends Pick<ProjectAddress, 'serviceKey' | 'servicesKey'> {
-  /** Stands for the service key in this instance. */
+  /** Token that replaces the service key in this instance. */
   readonly serviceToken: string | null
   /** True when requests without credentials get the service key. */
   readonly isDefault: boolean

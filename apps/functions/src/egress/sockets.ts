@@ -15,7 +15,7 @@ export interface SocketsOptions {
   readonly onRefused: (version: FunctionVersion, text: string) => void
 }
 
-/** Connections to other hosts that one instance may hold at once. */
+/** Maximum concurrent connections of one instance to other hosts. */
 const MAX_CONNECTIONS = 32
 /** Longest silence in both directions, and longest time to name a target and to connect to it, in milliseconds. */
 const IDLE_MS = 300_000

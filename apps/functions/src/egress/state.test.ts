@@ -45,7 +45,7 @@ test('requests and answers are bounded, and a function can neither remove nor re
   for (const asked of [{ operation: 'remove' }, { operation: 'rename', to: 'other' }, {}])
     expect(await statusOf(JSON.stringify({ ...asked, store: ['fn', ''] }))).toBe(403)
   expect(await statusOf(ASKED)).toBe(502)
-  // A small text may make much of itself in memory.
+  // A small JSON text can take much memory once it is parsed.
   expect(await statusOf(`{"keys":[${'[],'.repeat(60_000)}1],"store":["fn",""]}`)).toBe(413)
   expect(await statusOf(`{"keys":${'['.repeat(1000)}${']'.repeat(1000)},"store":["fn",""]}`)).toBe(413)
   expect(await statusOf(' '.repeat(3 * 1024 * 1024))).toBe(413)

@@ -5,11 +5,14 @@ import { stateStays } from '../errors.ts'
 import type { FunctionVersion } from '../function-version.ts'
 import type { ProjectAddress } from './project-address.ts'
 
-/** Where functions keep their state. */
+/** Host name for the state of functions. */
 export const STATE_HOST = 'state.internal'
 /** Largest request: a commit of 800 KiB, or a value of 1 MiB, as Base64 in JSON. */
 const MAX_BYTES = 2 * 1024 * 1024
-/** Most values of a request: a commit has 2,100 parts. What a text makes of itself in memory is the host's, which others share. */
+/**
+ * Maximum number of JSON values in a request; a commit has 2,100. It bounds the memory of the parsed request, because
+ * all functions share the host's memory.
+ */
 const MAX_VALUES = 50_000
 /** Largest answer: entries of 4 MiB, as Base64 and hexadecimal in JSON. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
@@ -18,8 +21,8 @@ const ASK_MS = 30_000
 const OWN: ReadonlySet<unknown> = new Set(['get', 'list', 'write'])
 
 /**
- * Carries a request for state to the project's database. The store is of the function itself, or a namespace that its
- * policy binds, whatever the function asks for.
+ * Carries a request for state to the project's database. The store is the function's own, or a namespace that its
+ * policy binds; other namespaces are refused.
  */
 export async function carryState(
   request: IncomingMessage,
@@ -32,7 +35,7 @@ export async function carryState(
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ message }))
   }
   try {
-    // The answer goes out on the connection of a request that is too large.
+    // The stream stays open, because the answer to a request that is too large uses its connection.
     const body = await bytesOf(request.iterator({ destroyOnReturn: false }), MAX_BYTES)
     if (body === null) return refuse(413, `a request for state has at most ${MAX_BYTES} bytes`)
     const text = body.toString('utf8')

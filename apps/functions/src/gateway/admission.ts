@@ -35,7 +35,7 @@ export class Admission {
     this.#onError = options.onError
   }
 
-  /** Why a function takes no such request from any caller; null when it does. */
+  /** Reason to refuse this kind of request from any caller; null when the function accepts it. */
   refusalOf({ request, upgrade }: Incoming, policy: Policy): Problem | null {
     const { method, headers } = request
     if (!methodsOf(policy).includes(method!)) return refusals.methodRefused(method!, policy)

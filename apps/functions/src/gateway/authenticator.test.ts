@@ -9,7 +9,9 @@ const now = Date.parse('2026-01-01T00:00:00Z')
 beforeEach(() => vi.useFakeTimers({ now }))
 afterEach(() => vi.useRealTimers())
 
-/** A verifier that counts; the credential is the role, `exp` the seconds it lives. */
+/**
+ * An authenticator that records its look-ups. The credential is the name of the role; `exp` is its lifetime in seconds.
+ */
 function counting(exp?: number, ratePerAddress = 0) {
   const asked: string[] = []
   const limited = createAuthenticator(

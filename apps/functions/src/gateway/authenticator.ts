@@ -52,8 +52,9 @@ export function createAuthenticator(verifierOf: (project: string) => Verify, edg
 type Identify = (headers: IncomingHttpHeaders) => Caller | Promise<Caller>
 
 /**
- * The caller of a function that anyone may call. An Authorization that is not the project's is for the function alone, and
- * counts as absent here; so does a key that is not the project's, or one too many to be looked up.
+ * The caller of a function that anyone may call. An Authorization that is not the project's may be meant for the
+ * function, so it counts as absent here. The same holds for a key that is unknown, or that exceeds the rate limit for
+ * look-ups.
  */
 function identifyAny(identify: Identify, headers: IncomingHttpHeaders): Caller | Promise<Caller> {
   const otherwise = async (error: unknown): Promise<Caller> => {
@@ -62,7 +63,7 @@ function identifyAny(identify: Identify, headers: IncomingHttpHeaders): Caller |
     if (authorization === undefined || apikey === undefined) return ANONYMOUS
     const caller = await identifyAny(identify, { apikey })
     if (caller !== ANONYMOUS) return caller
-    // A key of the service role is kept from the function whatever stands beside it.
+    // A service-role key in Authorization is replaced for the function even when `apikey` is not valid.
     const { serviceHeaders } = await identifyAny(identify, { authorization })
     return serviceHeaders.length === 0 ? ANONYMOUS : { ...ANONYMOUS, serviceHeaders }
   }

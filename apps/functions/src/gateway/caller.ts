@@ -1,18 +1,18 @@
 import type { IncomingMessage } from 'node:http'
 import type { Policy } from '../policy.ts'
 
-/** Who calls, after the credentials were verified. */
+/** The caller of a request, by its verified credentials. */
 export interface Caller {
   readonly rank: Policy['auth']
   /** Claims as JSON, percent-encoded for the header that carries them; null without credentials. */
   readonly claims: string | null
   readonly apikey: string | null
   readonly authorization: string | null
-  /** Headers whose value is of the service role, also where the other one decides the rank. */
+  /** Headers that hold a service-role key, even if another header decides the rank. */
   readonly serviceHeaders: readonly ('apikey' | 'authorization')[]
 }
 
-/** The key or token of a Bearer Authorization; null where there is none. */
+/** The key or token of a Bearer Authorization; null for other values. */
 export function bearerOf(authorization: string | null): string | null {
   return /^bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1] ?? null
 }

@@ -47,7 +47,7 @@ test('a list of origins narrows them, and never widens', () => {
     vary: 'Origin',
     narrowed: false,
   })
-  // The function is narrower than the list.
+  // The function allows fewer origins than the list.
   expect(answered(listed, OWN, 'https://other.example')).toMatchObject({ origin: MINE, narrowed: false })
   const any = { ...OWN, 'access-control-allow-origin': '*' }
   expect(answered(listed, any, MINE)).toEqual({
@@ -59,7 +59,7 @@ test('a list of origins narrows them, and never widens', () => {
   expect(answered(['https://other.example'], OWN, MINE)).toEqual({ vary: 'Origin', narrowed: true })
   expect(answered(listed, any, 'https://evil.example')).toEqual({ vary: 'Origin', narrowed: true })
   expect(answered(listed, OWN, 'https://evil.example')).toEqual({ vary: 'Origin', narrowed: false })
-  // Not a page.
+  // A request without Origin does not come from a page.
   expect(answered(listed, any)).toEqual({ vary: 'Origin', narrowed: false })
 })
 

@@ -7,7 +7,7 @@ export type CorsPolicy = Pick<Policy, 'auth' | 'cors' | 'methods'>
 /** For paths without a function, and so without a policy: any page may read the error. */
 export const OPEN: CorsPolicy = { auth: 'anon', cors: ['*'], methods: [...METHODS] }
 
-/** Said in the log of a function when {@link answerCors} narrows. */
+/** Log message for headers that {@link answerCors} has replaced or left out. */
 export const LISTED_ORIGINS =
   '"cors" of function.json narrows the CORS headers of the answers to the origins that it lists'
 
@@ -38,8 +38,8 @@ export interface AnswerCors {
 }
 
 /**
- * The CORS headers of a function's answer: its own, and the host's defaults for the others. A policy that lists
- * origins narrows its own to that list.
+ * The CORS headers of a function's answer: its own, and the host's defaults for the others. If the policy lists
+ * origins, the function's headers are limited to that list.
  *
  * @param own headers of the function that begin with `access-control-`
  */
@@ -52,12 +52,13 @@ export function answerCors(policy: CorsPolicy, own: readonly string[], origin: s
   if (defaults === VARY)
     return { headers: VARY, narrowed: origin !== undefined && (allowed === '*' || allowed === origin) }
   if (allowed !== '*') return { headers: merged(own, defaults), narrowed: false }
-  // `*` is not for requests with credentials; the origin in its place would be.
+  // Browsers refuse `*` with credentials but would accept an origin in its place, so the header for credentials goes
+  // too.
   const kept = own.filter((_, i) => ![ALLOW_ORIGIN, ALLOW_CREDENTIALS].includes(own[i - (i % 2)]!))
   return { headers: merged(kept, defaults), narrowed: true }
 }
 
-/** The headers, and those of the defaults whose names they lack. */
+/** The headers, with the defaults whose names are missing. */
 function merged(own: readonly string[], defaults: readonly string[]): string[] {
   const names = new Set(own.filter((_, i) => i % 2 === 0))
   return [...own, ...defaults.filter((_, i) => !names.has(defaults[i - (i % 2)]!))]
@@ -69,8 +70,8 @@ export function isPreflight(method: string, headers: IncomingHttpHeaders): boole
 }
 
 /**
- * True when the host answers preflights itself, without credentials and without an instance. A function that takes
- * OPTIONS from anyone is asked first, unless the policy lists origins.
+ * True when the host answers preflights itself, without credentials and without an instance. A function that accepts
+ * OPTIONS from anyone gets the preflight itself, unless the policy lists origins.
  */
 export function answersPreflights({ auth, cors, methods }: CorsPolicy): boolean {
   return cors.length > 0 && !(auth === 'none' && cors.includes('*') && methods.includes('OPTIONS'))
@@ -88,7 +89,7 @@ const NONE: readonly string[] = []
 const ANY: readonly string[] = ['access-control-allow-origin', '*', 'access-control-expose-headers', EXPOSED]
 const VARY: readonly string[] = ['vary', 'Origin']
 
-/** Pages may open WebSockets to any origin without being asked: the policy's list holds for them all the same. */
+/** Browsers send no preflight for WebSockets, so the policy's list of origins is checked here. */
 export function isOriginAllowed(origins: readonly string[], { origin }: IncomingHttpHeaders): boolean {
   return origin === undefined || origins.length === 0 || origins.includes('*') || origins.includes(origin)
 }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-/** Most functions in a chain of calls, each made by the one before. */
+/** Maximum depth of a chain of functions that call each other. */
 export const MAX_DEPTH = 8
 
 export const DEPTH_HEADER = 'x-terrane-depth'

@@ -14,7 +14,7 @@ import { OpenSockets, mostSockets } from './websocket/open-sockets.ts'
 export interface FunctionLookup {
   /** The project whose functions a request is for; null for an unknown host. */
   readonly projectOf: (request: IncomingMessage) => string | null
-  /** Loads a known function that is not served yet; undefined when there is none. */
+  /** Loads a known function that is not served yet; undefined when it does not exist. */
   readonly find: (project: string, name: string) => Promise<LiveFunction | undefined> | undefined
   /** Called when loading one fails. */
   readonly onFailed: (error: unknown, name: string, requestId: string) => void
@@ -24,7 +24,7 @@ const REQUEST_ID = /^[\w.:/+=-]{1,128}$/
 
 /**
  * The data path, a plain listener of Node's HTTP server: it looks the function up, applies its policy, and carries the
- * request into an instance and the answer out. Nothing here waits for anything that is not needed for that.
+ * request into an instance and the answer out. It waits for nothing else.
  */
 export class Gateway implements Disposable {
   readonly #lookup: FunctionLookup
@@ -85,7 +85,9 @@ export class Gateway implements Disposable {
     return this.#functions.isBroken(project, name) ? notStarting(1000) : notFound(name)
   }
 
-  /** There is no function, hence no policy; the request of a page that was preflighted hears why. */
+  /**
+   * Without a function there is no policy. A preflight is granted, so that the page can read the error of its request.
+   */
   #refuse(incoming: Incoming, problem: Problem): void {
     if (incoming.isPreflight) return incoming.answerPreflight(OPEN)
     incoming.answerProblem(problem, this.#parts.heads.statusOf(problem.code), OPEN)

@@ -34,14 +34,14 @@ const NOT_RETURNED: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'x-request-id'
 /** Headers added to answers on a shared origin. They apply in addition to the function's own policy. */
 const SHARED_ORIGIN = ['content-security-policy', strangersPolicy(true), 'x-content-type-options', 'nosniff']
 
-/** Said in the log of a function when headers of its answers were left out on a shared origin. */
+/** Log message for headers that were left out on a shared origin. */
 export const LEFT_OUT =
   'headers of the answers that act beyond them, such as Set-Cookie, are left out: functions share their origin with other services'
 
 /** Headers with this prefix are reserved for host and shim. They are removed from all other messages. */
 const INTERNAL = 'x-terrane-'
 
-/** A function's runtime answers requests with more headers by a 400 without a body; the host adds some of its own. */
+/** Maximum number of request headers. Runtimes answer 400 without a body to more, and the host adds a few. */
 const MAX_HEADERS = 100
 
 /** True for a request with more headers than a function can be given. */
@@ -49,7 +49,10 @@ export function hasTooManyHeaders({ rawHeaders }: IncomingMessage): boolean {
   return rawHeaders.length > 2 * MAX_HEADERS
 }
 
-/** Say that the platform calls, for a time of a cron expression or with messages of a queue; believed of the service role alone. */
+/**
+ * Headers of a call by the platform, for a time of a cron expression or with messages of a queue; accepted from the
+ * service role alone.
+ */
 const PLATFORM_HEADERS = ['x-terrane-cron', 'x-terrane-queue'] as const
 const PLATFORM_VALUE = /^[\w%.!~*'()-]{1,2000}$/
 
@@ -75,7 +78,7 @@ export interface RequestFacts {
   readonly exchanged: Exchanged | null
   /** Whether the peer is a trusted proxy, whose headers give the address that the caller used. */
   readonly isTrusted: boolean
-  /** Whether the request asks to go on as a WebSocket. */
+  /** Whether the request asks for an upgrade to a WebSocket. */
   readonly upgrades: boolean
   /** Lines of {@link platformHeaders}. */
   readonly platform: string
@@ -109,7 +112,7 @@ export function requestHead(
   )
 }
 
-/** Values of credential headers that the function gets in the place of those received; null: as received. */
+/** Values that replace credential headers for the function; null leaves a header as received. */
 export interface Exchanged {
   readonly authorization: string | null
   readonly apikey: string | null
@@ -168,12 +171,12 @@ export interface Returned {
   readonly cut: boolean
   /** Not empty when the host is to answer in the function's place. */
   readonly failure: string
-  /** True when background work goes on after the answer. */
+  /** True when background work continues after the answer. */
   readonly held: boolean
 }
 
 /**
- * The headers of a function's answer that reach the caller, and what the shim says through them.
+ * Splits a function's answer: the headers for the caller, and the shim's own information in them.
  *
  * @param received names in lower case and values, alternating
  * @param ownOrigin false on a shared origin: the answer cannot act as a page of it, and sets no cookies

@@ -30,7 +30,7 @@ export interface HeadOptions {
 /** The head of a function's answer, as it reaches the caller. */
 export interface AnswerHead {
   readonly headers: string[]
-  /** True when background work goes on after the answer. */
+  /** True when background work continues after the answer. */
   readonly held: boolean
   /** Why the host answers in the function's place; null when it does not. */
   readonly problem: Problem | null
@@ -90,7 +90,7 @@ export class Heads {
     if (cut) this.#narrow(version, LEFT_OUT)
     headers.push('x-request-id', requestId, 'x-function-version', String(version.version))
     if (status === 101) return { headers, held, problem: null }
-    // A preflight without a grant is answered by the host, as a problem of the function is.
+    // A preflight that was not granted because the function failed gets the host's answer.
     if (policy.cors.length > 0 && incoming.isPreflight && !own.includes('access-control-allow-origin'))
       return inPlace(refusals.failed())
     const { headers: cors, narrowed } = answerCors(policy, own, request.headers.origin)

@@ -98,7 +98,7 @@ export function originRefused(): Problem {
   return { code: 'FORBIDDEN', message: 'Pages of this origin may not call this function' }
 }
 
-/** As many WebSockets as may be are open to the function. */
+/** The function has its maximum number of open WebSockets. */
 export function tooManySockets(): Problem {
   return {
     code: 'FUNCTION_BUSY',
@@ -107,7 +107,7 @@ export function tooManySockets(): Problem {
   }
 }
 
-/** It takes no WebSockets. */
+/** The function accepts no WebSockets. */
 export function noSockets(): Problem {
   return {
     code: 'FORBIDDEN',

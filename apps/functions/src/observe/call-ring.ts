@@ -1,4 +1,4 @@
-/** What the log tells of one call. */
+/** Facts about one call for the log. */
 export interface CallFacts {
   readonly version: number
   readonly requestId: string
@@ -10,9 +10,9 @@ export interface CallFacts {
   readonly bytesOut: number
 }
 
-/** A call in the ring. The slots are used again and again. */
+/** A call in the ring. Slots are reused. */
 export interface LoggedCall extends CallFacts {
-  /** Place among all entries of the function. */
+  /** Position among all entries of the function. */
   readonly order: number
   /** Milliseconds since 1970. */
   readonly time: number
@@ -20,7 +20,7 @@ export interface LoggedCall extends CallFacts {
 
 type Slot = { -readonly [Name in keyof LoggedCall]: LoggedCall[Name] }
 
-/** The latest calls of a function. One call more costs no memory once the ring is full. */
+/** The latest calls of a function. A full ring needs no further memory. */
 export class CallRing {
   readonly #size: number
   readonly #slots: Slot[] = []

@@ -3,7 +3,7 @@ import { MinuteRing } from './minute-ring.ts'
 /** Upper bounds of the buckets of durations, in seconds. */
 export const DURATION_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** How a call ended. */
+/** Outcome of a call. */
 export interface CallOutcome {
   readonly status: number
   /** Why the answer is the host's; empty when it is the function's. */
@@ -18,7 +18,10 @@ export interface OutcomeCount {
   count: number
 }
 
-/** The calls of one function since the host started: a call adds to numbers, and what reads them makes the rest. */
+/**
+ * Counters of the calls of one function since the host started. A call only increments numbers; metrics are made when
+ * they are read.
+ */
 export class CallTally {
   readonly project: string
   readonly name: string
@@ -55,7 +58,7 @@ export class CallTally {
   }
 }
 
-/** Place of a duration among the buckets. */
+/** Index of the bucket of a duration. */
 function bucketOf(seconds: number): number {
   let at = 0
   while (at < DURATION_BOUNDS.length && seconds > DURATION_BOUNDS[at]!) at++

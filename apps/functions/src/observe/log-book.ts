@@ -25,10 +25,10 @@ export interface Subject {
 
 /** Selects entries of a log. */
 export interface LogFilter {
-  /** Text that the message or a field contains, whatever its case. */
+  /** Text that the message or a field contains, ignoring case. */
   readonly search?: string
   readonly level?: string
-  /** Of one request. */
+  /** Only entries of this request. */
   readonly requestId?: string
 }
 

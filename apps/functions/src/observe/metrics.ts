@@ -59,7 +59,7 @@ export class FunctionMetrics {
   }
   readonly #registry: Registry
 
-  /** Adds the gauges, which look at the functions whenever they are read. */
+  /** Adds the gauges, which read the state of functions when metrics are requested. */
   watch(functions: Functions, capacity: Capacity): void {
     const registers = [this.#registry]
     const instances = new Gauge({
@@ -160,7 +160,7 @@ class CallDurations extends Histogram<'project' | 'function'> {
     this.#tallies = tallies
   }
 
-  /** What the registry and `get` read. */
+  /** The method by which prom-client's registry reads the metric. */
   async getForPromString() {
     const values = Array.from(this.#tallies(), (tally) => this.#valuesOf(tally)).flat()
     return { name: DURATION.name, help: DURATION.help, type: 'histogram', aggregator: 'sum', values }

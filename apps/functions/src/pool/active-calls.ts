@@ -1,6 +1,6 @@
 import type { Caller } from '../gateway/caller.ts'
 
-/** A request that is in an instance, or whose background work is. */
+/** A request that an instance handles, or whose background work still runs in it. */
 export interface Call {
   /** Unique on this host; never chosen by a caller. */
   readonly id: string
@@ -19,7 +19,7 @@ interface ActiveCall {
   answered: boolean
   /** Whether it has background work, according to the shim. */
   held: boolean | null
-  /** When the call is ended, or after its answer, forgotten. */
+  /** Time at which the call is ended; after its answer, time at which it is forgotten. */
   until: number
 }
 
@@ -41,7 +41,7 @@ export class ActiveCalls {
     this.#holdMs = holdMs
   }
 
-  /** True while a request or background work of one is here. */
+  /** True while the instance has a request or background work. */
   get any(): boolean {
     return this.#here.size > 0
   }
@@ -50,7 +50,7 @@ export class ActiveCalls {
     return this.#here.get(id)?.call
   }
 
-  /** The request that a line is about, if its call is here or just was. */
+  /** Request id of a log line's call, if the call is here or has just ended; null otherwise. */
   requestIdOf(id: string): string | null {
     return this.get(id)?.requestId ?? this.#left.find((left) => left.id === id)?.requestId ?? null
   }
@@ -60,7 +60,7 @@ export class ActiveCalls {
     this.#here.set(call.id, { call, answered: false, held: null, until: call.deadline })
   }
 
-  /** The call may go on until then: it has become a WebSocket. */
+  /** Extends the deadline of a call that has become a WebSocket. */
   prolong({ id }: Call, until: number): void {
     const presence = this.#here.get(id)
     if (presence) presence.until = until

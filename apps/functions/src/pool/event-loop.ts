@@ -7,13 +7,13 @@ const BUSY_MS = 50
 /** The event loop of an instance, as its answers to pings show it. */
 export class EventLoop {
   /**
-   * Number of calls that it may have at once: it doubles while all of it is used and pings are answered soon, and is halved
-   * when computing delays an answer.
+   * Number of calls that the instance may have at once. It doubles while all of them are used and pings are answered
+   * soon; it is halved when computation delays an answer.
    */
   window = 1
   /** True while it computes instead of answering. */
   busy = false
-  /** Milliseconds for which it has stood still by its own doing since the last ping. */
+  /** Milliseconds since the last ping in which the function itself has blocked the event loop. */
   stoodMs = 0
   readonly #ping: (n: number) => void
   #pings = 0
@@ -41,7 +41,7 @@ export class EventLoop {
   }
 
   /**
-   * Looks at it between ping and answer.
+   * Checks the event loop between ping and answer.
    *
    * @param lateMs delay of this look caused by the host itself, which is not counted against the instance
    * @param usage null when it was not measured
@@ -57,7 +57,7 @@ export class EventLoop {
   }
 
   /**
-   * Takes an answer; false for one that belongs to no open ping.
+   * Processes an answer; false when it belongs to no open ping.
    *
    * @param inflight number of calls that the instance has
    * @param measure reads the usage of the process
@@ -69,7 +69,7 @@ export class EventLoop {
     let stoodMs = 0
     if (waitedMs > BUSY_MS) {
       const usage = measure()
-      // It runs again, so only its CPU time tells whether it or the machine was busy.
+      // The event loop runs again, so only its CPU time shows whether the function or the machine was busy.
       stoodMs = stoodStill(this.#usage, usage && { ...usage, state: 'R' }, waitedMs)
     }
     this.stoodMs = 0

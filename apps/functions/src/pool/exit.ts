@@ -1,4 +1,7 @@
-/** Why an instance ended. The first three are limits, `crashed` is its own doing, the others are the host's will. */
+/**
+ * Why an instance ended: the first three are limits, `crashed` is a fault of the function, and the others are decisions
+ * of the host.
+ */
 export type ExitReason =
   | 'blocked'
   | 'memory'
@@ -30,11 +33,13 @@ export class BootFailure extends Error {
   }
 }
 
-/** Last output of a runtime that met the data limit: in V8's heap, in its own, or when it wanted one more thread. */
+/**
+ * Last output of a runtime that reached the data limit: in V8's heap, in its own memory, or when it started a thread.
+ */
 const OUT_OF_MEMORY =
   /JavaScript heap out of memory|Fatal JavaScript (?:invalid size|out of memory)|unable to create worker threads|memory allocation of [0-9]{1,20} bytes failed/
 
-/** The reason of an end: that of the host, or what the last output says. */
+/** Exit reason: the host's, or `memory` when the host has none and the output reports exhausted memory. */
 export function exitReasonOf(given: ExitReason | null, stderr: string): ExitReason {
   const reason = given ?? 'crashed'
   return reason === 'crashed' && OUT_OF_MEMORY.test(stderr) ? 'memory' : reason

@@ -24,7 +24,7 @@ export interface DoorPaths {
   readonly sockets: string
 }
 
-/** Users that instances run as, one each, when the host is root; null otherwise. */
+/** Range of system users for instances, one user each, when the host is root; null otherwise. */
 export interface UserRange {
   readonly first: number
   readonly count: number
@@ -38,7 +38,7 @@ export interface FactoryOptions {
   readonly issueKeys: IssueKeys
   readonly onUsage: (version: FunctionVersion, cpuSeconds: number, memoryMb: number) => void
   readonly onLine: (version: FunctionVersion, line: FunctionLine, requestId: string | null) => void
-  /** Told of what an instance that has ended leaves behind, because it could not be removed. */
+  /** Called with the path of a leftover of an ended instance that could not be removed. */
   readonly onLeft: (path: string, error: unknown) => void
 }
 
@@ -142,7 +142,7 @@ export class InstanceFactory implements AsyncDisposable {
     await rm(this.base, { recursive: true, force: true })
   }
 
-  /** Takes everything of an instance away once it has ended. Never rejects. */
+  /** Removes the sockets and files of an instance once it has ended, and frees its user. Never rejects. */
   async #cleanUp(instance: Instance, door: AsyncDisposable, runDir: string, uid: number | null): Promise<void> {
     await instance.exited
     this.#running.delete(instance)
@@ -154,7 +154,7 @@ export class InstanceFactory implements AsyncDisposable {
     }
     try {
       await rm(runDir, { recursive: true, force: true })
-      // A user whose files are still there is given to no other instance.
+      // A user is reused only after its files are removed.
       if (uid !== null) this.#users.push(uid)
     } catch (error) {
       left(error)

@@ -57,7 +57,7 @@ test('an event loop stands still while it computes by CPU time, while it waits b
   expect(stoodStill(before, usage('R', 1.3), 100)).toBe(100)
   expect(stoodStill(before, usage('S', 1), 100)).toBe(100)
   expect(stoodStill(before, usage('T', 1.01), 100)).toBe(0)
-  // Where the system does not say.
+  // The system does not report the state.
   for (const [first, now] of [
     [null, before],
     [before, null],

@@ -15,7 +15,7 @@ export type Verdict = 'fine' | 'memory' | 'idle_cpu' | 'recycle'
 
 export const NEW_INSTANCE: Health = { sampledAt: 0, cpuSeconds: 0, busy: false, busyLooks: 0 }
 
-/** Least time between two comparisons of CPU time, in milliseconds. */
+/** Minimum interval between two comparisons of CPU time, in milliseconds. */
 export const SAMPLE_MS = 1000
 /**
  * Share of one core that counts as busy for an instance without work, and the number of such checks in a row that end
@@ -29,9 +29,9 @@ const RUNTIME_MB = 40
 const REPLACE_AFTER_CPU_SECONDS = 1800
 
 /**
- * Milliseconds for which an event loop that answers no ping has stood still by its own doing since the look before: CPU
- * time while it runs, all of the time while it waits for something (`Atomics.wait`, a full pipe). A process that is
- * stopped, or gets no CPU, does not stand still by its own doing.
+ * Milliseconds since the previous check in which the function itself has blocked its event loop, while no ping is
+ * answered: CPU time while the process runs, all of the time while it waits for something (`Atomics.wait`, a full
+ * pipe). A process that is stopped, or gets no CPU, does not count as blocked by the function.
  *
  * @param before null: not known
  */
@@ -41,8 +41,8 @@ export function stoodStill(before: Usage | null, now: Usage | null, passedMs: nu
 }
 
 /**
- * Judges one look at an instance: too much memory, busy without work for ten seconds, worn by half an hour of CPU time,
- * or fine.
+ * Judges one check of an instance: too much memory, busy without work for ten seconds, due for replacement after half
+ * an hour of CPU time, or fine.
  *
  * @param working whether a request or background work is in it
  */

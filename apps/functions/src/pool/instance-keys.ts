@@ -7,7 +7,7 @@ import type { Project } from '../projects/project.ts'
 /** Keys of one instance, and the variables that carry them and the addresses of its project. */
 export interface InstanceKeys {
   readonly env: Readonly<Record<string, string>>
-  /** Stands for the service key on this instance's sockets, where the function or its caller may use it. */
+  /** Token that replaces the service key on this instance's sockets, where the function or its caller may use it. */
   readonly serviceToken: string
 }
 

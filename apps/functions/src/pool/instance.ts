@@ -17,10 +17,10 @@ export interface InstanceOptions {
   /** Ingress socket as the host sees it. */
   readonly ingress: string
   readonly env: Readonly<Record<string, string>>
-  /** Members of its `env`, and the queue that it consumes, as its policy has them. */
+  /** Bindings of `env` and the queue that the function consumes, from its policy. */
   readonly bindings: readonly string[]
   readonly queue: string
-  /** Stands for the service key in `env`. */
+  /** Token that replaces the service key in `env`. */
   readonly serviceToken: string
   /** Age at which it is replaced without interrupting requests, because its keys end. */
   readonly renewMs: number
@@ -51,7 +51,7 @@ export class Instance {
   readonly exited: Promise<Exit>
   /** Cron handlers reported at the start: `name: expression`. */
   crons: readonly string[] = []
-  /** Moment of the last sign of use. */
+  /** Time of the last use. */
   usedAt: number
   /** True when it accepts no more requests and ends when it has no work. */
   retiring = false
@@ -111,7 +111,7 @@ export class Instance {
     return this.#loop.busy
   }
 
-  /** Requests in it right now. */
+  /** Number of requests that it handles now. */
   get inflight(): number {
     return this.#calls.unanswered
   }
@@ -126,7 +126,7 @@ export class Instance {
     return this.#reason
   }
 
-  /** True while a request or background work of one is in it. */
+  /** True while it has a request or background work. */
   get working(): boolean {
     return this.#calls.any
   }
@@ -140,7 +140,7 @@ export class Instance {
     this.#calls.enter(call)
   }
 
-  /** The call may go on until then. */
+  /** Extends the deadline of the call. */
   prolong(call: Call, until: number): void {
     this.#calls.prolong(call, until)
   }
@@ -151,7 +151,10 @@ export class Instance {
     this.#calls.answer(call, heldByAnswer, this.usedAt)
   }
 
-  /** Asks the process to end, and ends it when it has not within its grace. Only for one without work. */
+  /**
+   * Asks the process to end, and kills it when it has not ended within its grace period. Only for an instance without
+   * work.
+   */
   dismiss(reason: 'idle' | 'replaced'): void {
     if (!this.#alive || this.#reason !== null) return
     this.#reason = reason
@@ -168,7 +171,7 @@ export class Instance {
     this.#process.kill()
   }
 
-  /** Nothing listens where it did: the function has closed its server, or is ending. */
+  /** Ends an instance whose socket refuses connections: the function has closed its server, or is ending. */
   endUnreachable(): void {
     if (this.#process.isRunning) this.#process.stderr += '\nits server was closed while it could still be called'
     this.kill('crashed')
@@ -260,7 +263,7 @@ function readCrons(said: unknown): readonly string[] {
   return Array.isArray(said) ? said.filter((entry): entry is string => typeof entry === 'string').slice(0, 50) : []
 }
 
-/** A link in its place would redirect the host. */
+/** A symbolic link in place of the socket would redirect the host. */
 function isSocket(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true
 }

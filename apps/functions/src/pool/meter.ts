@@ -10,7 +10,7 @@ export interface Usage {
   readonly state: string | null
 }
 
-/** Reads the usage of a process; null when it is gone or not known yet. */
+/** Reads the usage of a process; null when the process has ended or its usage is not known yet. */
 export type Meter = (pid: number) => Usage | null
 
 /** The meter of this platform: /proc on Linux, `ps` once a second elsewhere. */
@@ -25,7 +25,8 @@ const PAGE_MB = 4096 / 1024 / 1024
 function linuxMeter(pid: number): Usage | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The second field is the command in parentheses and may hold anything; utime and stime are fields 14 and 15.
+    // The second field is the command in parentheses and may contain any characters; utime and stime are fields 14 and
+    // 15.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const [, resident, shared] = readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ').map(Number)
     return {

@@ -26,8 +26,8 @@ const BYTES_PER_SECOND = 1024 * 1024
 const LEVELS: ReadonlySet<unknown> = new Set(['debug', 'info', 'warn', 'error'])
 
 /**
- * Reads the output of one instance: shim messages, and lines for people. Lines over the rate are counted and dropped;
- * bytes over the rate are not even read, so a flood costs its author and not the host.
+ * Reads the output of one instance: shim messages, and log lines. Lines over the rate are counted and dropped. Bytes
+ * over the rate are not read at all, so a flood blocks the function and not the host.
  */
 export class Output {
   readonly #events: OutputEvents

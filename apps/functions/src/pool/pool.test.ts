@@ -244,7 +244,7 @@ test('a retired pool finishes what it has and then is empty', async () => {
   expect([empty, made[0]!.accepting]).toEqual([true, false])
 })
 
-/** Whether a pool becomes empty without the ticks of its host, which end before it does. */
+/** Whether a pool becomes empty without calls of `check`, which a stopping host no longer makes. */
 async function isEmptied(pool: Pool): Promise<boolean> {
   return Promise.race([pool.empty.then(() => true), sleep(10_000, undefined, { ref: false }).then(() => false)])
 }

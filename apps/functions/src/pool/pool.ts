@@ -26,7 +26,7 @@ export interface PoolOptions {
   readonly min: number
   readonly max: number
   readonly idleMs: number
-  /** Starts one instance of this version; its number makes its name. */
+  /** Starts one instance of this version. */
   readonly start: () => Promise<Instance>
   readonly capacity: Capacity
   readonly events: PoolEvents
@@ -98,7 +98,7 @@ export class Pool implements Tenant {
     return () => (place.cancelled = true)
   }
 
-  /** A request has left the instance; `served` when it was answered by the function. */
+  /** Called when a request has left the instance; `served` when the function has answered it. */
   released(served: boolean): void {
     if (served) this.#failures = 0
     this.#serveQueue()
@@ -110,13 +110,16 @@ export class Pool implements Tenant {
     await this.#launch()
   }
 
-  /** From now on keeps no idle instances: they end as soon as they have no work. */
+  /** Stops keeping idle instances: they end as soon as they have no work. */
   retire(): void {
     this.#retired = true
     this.#drain()
   }
 
-  /** Ends everything at once, also what is starting, and starts nothing any more. No tick is needed until it is empty. */
+  /**
+   * Ends all instances at once, starting ones included, and starts no more. The pool becomes empty without further
+   * calls of `check`.
+   */
   stop(): void {
     this.#retired = true
     this.#stopped = true
@@ -126,7 +129,7 @@ export class Pool implements Tenant {
   }
 
   spare(): Instance | null {
-    // One that was killed has given its place away already.
+    // The place of a killed instance is free already.
     const unused = this.#instances.filter((instance) => !instance.working && !instance.isKilled)
     const dismissed = unused.find(({ exitReason }) => exitReason !== null)
     if (dismissed) return dismissed
@@ -186,7 +189,7 @@ export class Pool implements Tenant {
     return unused
   }
 
-  /** Makes room for the queue: asks instances whether they can take more, and starts others where they cannot. */
+  /** Finds capacity for the queue: pings instances at their limit, and starts others where needed. */
   #extend(): void {
     if (this.#queue.length > 0) for (const instance of this.#instances) if (this.#isLimited(instance)) instance.probe()
     this.#grow()
@@ -209,7 +212,7 @@ export class Pool implements Tenant {
     return Math.ceil(this.#queue.length / each)
   }
 
-  /** Starts as many instances as the queue needs, the bounds allow, and past failures permit. */
+  /** Starts as many instances as the queue needs and the limits and the delay after failures allow. */
   #grow(): void {
     if (this.#stopped || performance.now() < this.#blockedUntil) return
     const wanted = this.#wanted()
@@ -235,7 +238,7 @@ export class Pool implements Tenant {
     } catch (error) {
       this.#starting--
       const failure = error instanceof BootFailure ? error : new BootFailure((error as Error).message, '')
-      // The function is not to blame when its start is stopped.
+      // A start that the host stops is not a failure of the function.
       if (!this.#stopped) this.#options.events.bootFailed(failure)
       this.#failed('boot')
       throw failure
@@ -278,7 +281,7 @@ export class Pool implements Tenant {
     else this.#grow()
   }
 
-  /** One failure is forgiven; from the second in a row on, starts wait twice as long each time. */
+  /** A single failure has no effect; from the second in a row on, the delay of starts doubles. */
   #failed(why: Refusal['why']): void {
     this.#failures++
     this.#why = why

@@ -34,7 +34,7 @@ export class RuntimeProcess {
     this.#listen(command.keeper)
   }
 
-  /** True until it has ended, also when what it held open is still read. */
+  /** True until the process has ended; its output may still be read after that. */
   get isRunning(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }
@@ -49,7 +49,7 @@ export class RuntimeProcess {
     try {
       process.kill(this.pid, 'SIGKILL')
     } catch {
-      // It is gone already, or it is a keeper's child that is not announced yet: then the keeper takes it along.
+      // The process has ended, or it is the child of a keeper that has not reported its pid; the keeper then ends it.
     }
     this.#child.kill('SIGKILL')
   }
@@ -103,7 +103,8 @@ function lowerPriority(pid: number): void {
   try {
     setPriority(pid, NICE)
   } catch {
-    // Not allowed, or already gone: neighbours get a little less of a busy CPU.
+    // The priority could not be set, for lack of permission or because the process has ended; neighbours then get a
+    // little less of a busy CPU.
   }
 }
 

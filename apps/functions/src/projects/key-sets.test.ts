@@ -16,7 +16,7 @@ test('a key set that has no end costs 64 MB at most, and is no reason to let any
   expect(server.sent()).toBeLessThanOrEqual(64 * 1024 * 1024)
 })
 
-/** A host of a key set, which fails until it is mended. */
+/** A server of a key set, which fails until the test repairs it. */
 async function startKeys() {
   const pair = await generateKeyPair('ES256')
   const keys = [{ ...(await exportJWK(pair.publicKey)), kid: 'a', alg: 'ES256' }]

@@ -31,9 +31,9 @@ export interface Project {
 
 /** The projects of a host. */
 export interface Projects {
-  /** The project that a request is for, by the host name it was sent to; null when there is none. */
+  /** The project of a request, by its host name; null when there is no such project. */
   idOf(host: string | undefined): string | null
-  /** A project's settings; null when there is none. */
+  /** A project's settings; null when it does not exist. */
   get(id: string): Project | null
   /** The projects of a reference, or of an id: several where organizations use the same reference. */
   named(name: string): readonly Project[]
@@ -52,8 +52,8 @@ export interface ProjectSettings {
 }
 
 /**
- * A project of these settings: tokens are verified by HS256 with its secret, by ES256 and RS256 with its JWKS; keys are
- * the ones of this project in the control plane, or the ones of the settings where there is none.
+ * Makes a project from settings: tokens are verified by HS256 with its secret, and by ES256 and RS256 with its JWKS.
+ * Its keys come from the control plane, or from the settings without one.
  *
  * @param audiences what `aud` of a token may name
  * @param known what the control plane knows; null for the keys of the settings

@@ -264,7 +264,7 @@ export class Registry {
     )
   }
 
-  /** Encrypts secrets for their project's id that an earlier version had encrypted for its reference. */
+  /** Encrypts secrets with their project's id, if an earlier version had encrypted them with its reference. */
   async resealSecrets(onUnreadable: (error: unknown) => void): Promise<void> {
     const { rows } = await this.database.query<{ id: string; ref: string; name: string; key: string; sealed: Buffer }>(
       `select project_id as id, sealed_for as ref, name, key, sealed from terrane.function_secrets where sealed_for is not null`,
@@ -283,7 +283,7 @@ export class Registry {
     }
   }
 
-  /** Records under the host's words for their projects, without the ones that it does not serve. */
+  /** Replaces the registry's project ids by the host's own, and leaves out projects that this host does not serve. */
   #own(records: readonly LiveRecord[]): LiveRecord[] {
     return records.flatMap((record) => {
       const project = this.#ids.fromRegistry(record.project)

@@ -1,7 +1,10 @@
 import type { Database } from '@terrane/database'
 import type { Policy } from '../policy.ts'
 
-/** Tells the platform what functions of a folder are to be called for: it cannot read the folder. */
+/**
+ * Records functions of a folder that the platform calls (crons and queues) in the control plane, because the platform
+ * cannot read the folder.
+ */
 export class ServedFunctions {
   readonly #database: Database
   readonly #projectId: string
@@ -19,7 +22,7 @@ export class ServedFunctions {
     this.#onLost = onLost
   }
 
-  /** Forgets functions of a run before this one, but these. */
+  /** Removes the records of an earlier run, except these functions. */
   keep(names: readonly string[]): Promise<void> {
     return this.#write('delete from terrane.served_functions where project_id = $1 and name <> all($2)', [names])
   }

@@ -1,4 +1,4 @@
-/** Bounds of one process, set before the runtime starts and inherited by whatever it might start. */
+/** Limits of one process, set before the runtime starts and inherited by its children. */
 export interface Limits {
   /** Private writable memory in KiB (RLIMIT_DATA); V8's heap flags bound neither ArrayBuffers nor WebAssembly. */
   readonly dataKib: number
@@ -25,7 +25,7 @@ export function confine(command: readonly string[], bounds: Confinement): [strin
   const script = [
     "trap '' XFSZ",
     'ulimit -c 0 || exit 126',
-    // macOS accepts no data limit; there the watchdog's look at the resident size has to do.
+    // macOS accepts no data limit; there only the watchdog checks the resident size.
     ...(process.platform === 'linux' ? [`ulimit -d ${bounds.dataKib} || exit 126`] : []),
     `ulimit -n ${bounds.openFiles} || exit 126`,
     `ulimit -t ${CPU_SECONDS} || exit 126`,

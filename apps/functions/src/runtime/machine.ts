@@ -10,8 +10,8 @@ import { writeProgram } from '../build/program-file.ts'
 const run = promisify(execFile)
 
 /**
- * The deno binary of this platform, from the npm package that carries it; null where there is none (musl, for one).
- * The package's install script, which would link it, need not have run.
+ * The deno binary of this platform from its npm package; null when there is none, for example on musl. It does not
+ * depend on the package's install script.
  */
 export async function findDeno(): Promise<string | null> {
   const suffix = process.platform === 'linux' ? '-glibc' : ''

@@ -28,7 +28,7 @@ export function nodeRuntime(machine: NodeMachine): Runtime {
         ...[machine.shim, machine.tmp, ...readable].map((path) => `--allow-fs-read=${path}`),
         '--no-addons',
         '--enable-source-maps',
-        // It opens files behind the permission model's back.
+        // SQLite opens files without a check of the permission model.
         '--no-experimental-sqlite',
         '--disable-proto=delete',
         `--max-old-space-size=${Math.floor(launch.memoryMb * 0.75)}`,

@@ -28,7 +28,7 @@ export interface ProbedRuntime {
   readonly users: UserRange | null
 }
 
-/** A bound that does not bind, for the run that measures. */
+/** A limit that is never reached, for the run that measures. */
 const UNBOUNDED_KIB = 64 * 1024 * 1024
 
 /**
@@ -133,7 +133,7 @@ function unusable(profile: Profile, users: UserRange | null, problem: string): E
   })
 }
 
-/** A trial makes no requests: its sockets are files. */
+/** Sockets of a trial run, which makes no requests: plain files in their place. */
 async function closedDoor(paths: DoorPaths): Promise<AsyncDisposable> {
   const places = Object.values(paths)
   await Promise.all(places.map((place) => writeFile(place, '')))

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { runtimeUnavailable } from '../errors.ts'
 
-/** True when any user may pass to a path: every folder above it lets others through. */
+/** True when any user may traverse every folder above a path. */
 export async function isReachable(path: string): Promise<boolean> {
   for (let at = dirname(await realpath(path)); ; at = dirname(at)) {
     if (((await stat(at)).mode & 0o001) === 0) return false

@@ -57,15 +57,15 @@ const ENOSYS = 38
 const EAFNOSUPPORT = 97
 
 const AF_UNIX = 1
-/** Every CLONE_NEW… flag that clone takes: a process in the sandbox makes no namespaces of its own. */
+/** All CLONE_NEW… flags of clone, because a process in the sandbox must not create namespaces. */
 const NAMESPACE_FLAGS = 0x7e020000
 /** Numbers from here on are the x32 ABI, by which the same calls have other numbers. */
 const X32 = 0x40000000
 
 /**
- * The seccomp filter of the hardened profile for bubblewrap: denied calls fail with EPERM, sockets of any family but
- * unix with EAFNOSUPPORT (some, like vsock, ignore network namespaces), new namespaces with EPERM, and clone3, whose
- * flags a filter cannot see, with ENOSYS, after which libc uses clone. Null on other machines.
+ * The seccomp filter of the hardened profile for bubblewrap; null on other machines. Denied calls and new namespaces
+ * fail with EPERM. Sockets of other families than unix fail with EAFNOSUPPORT, because some, like vsock, ignore network
+ * namespaces. clone3 fails with ENOSYS, because a filter cannot see its flags; libc then uses clone.
  */
 export function seccompFilter(machine: string): Buffer | null {
   const calls = MACHINES[machine]
@@ -95,7 +95,7 @@ interface Instruction {
   readonly label?: string
   readonly code: number
   readonly value: number
-  /** Jump targets; the next instruction where there is none. */
+  /** Jump targets; by default the next instruction. */
   readonly yes?: string
   readonly no?: string
 }

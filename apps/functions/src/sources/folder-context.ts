@@ -19,7 +19,7 @@ export interface FolderOptions {
   readonly store: VersionStore
   readonly builder: Builder
   readonly events: FolderEvents
-  /** Where the platform finds what functions are called for; null without a control plane. */
+  /** Record of functions for the platform's own calls; null without a control plane. */
   readonly served: ServedFunctions | null
   /** Whether the types of a version are checked after it is served. */
   readonly hasTypes: boolean
@@ -38,7 +38,7 @@ export interface FolderEvents {
 /** Dependencies shared by the folders of one source. */
 export interface FolderContext extends FolderOptions {
   readonly watcher: FolderWatcher
-  /** Order in which folders are looked at and built. */
+  /** Queue of the work on folders. */
   readonly line: LatestFirst
   readonly isClosed: () => boolean
 }

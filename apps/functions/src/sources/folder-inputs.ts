@@ -6,7 +6,7 @@ interface Paths {
   /** The folder, and its real path if it is a link. */
   readonly home: string
   readonly realHome: string
-  /** Inputs whatever the folder contains. */
+  /** Paths that are inputs for every state of the folder. */
   readonly fixed: ReadonlySet<string>
   /** Files of the last build. */
   readonly inputs: ReadonlySet<string>
@@ -40,7 +40,7 @@ export class FolderInputs {
     return [...this.#paths.fixed, ...this.#paths.inputs]
   }
 
-  /** Files whose changes matter. */
+  /** Files and folders whose changes are noticed. */
   get all(): string[] {
     return [...this.read, ...this.#paths.places]
   }

@@ -7,9 +7,9 @@ import { METHODS, parsePolicy, type Policy } from '../policy.ts'
 import { readFunctionJson } from './function-json.ts'
 
 /**
- * What the settings of a Supabase project or a Worker mean for a function: all methods and hosts, as it has them there. Functions of
- * Supabase have the service key, to send it themselves; Workers have their bindings, crons and queue. A Worker with a `function.json` of its own
- * is as open as that says.
+ * Defaults for a function from the settings of a Supabase project or a Worker: all methods and hosts are allowed, as on
+ * these platforms. Functions of Supabase have the service key and send it themselves; Workers have their bindings,
+ * crons and queue. A Worker with its own `function.json` has the access rules of that file.
  *
  * @param given the contents of its `function.json`; empty where there is none
  */

@@ -11,7 +11,7 @@ import { isEnabled } from './function-folder.ts'
 import { ServedFolder } from './served-folder.ts'
 import { FolderWatcher } from './watcher.ts'
 
-/** Number of folders that are looked at and built at a time, besides those with a waiting call. */
+/** Number of folders that are read and built at a time, besides those with a waiting call. */
 const AT_ONCE = 16
 /** Longest time that a call waits for the first build of its function. */
 const FIRST_BUILD_MS = 20_000
@@ -52,7 +52,7 @@ export class FolderSource implements AsyncDisposable {
     return this.#folders.get(name)?.types ?? null
   }
 
-  /** The function, once its first build is done; undefined when there is none or it cannot be built. */
+  /** The function after its first build; undefined when it does not exist or cannot be built. */
   find(projectId: string, name: string): Promise<LiveFunction | undefined> | undefined {
     const { functions, project, builder, line } = this.#context
     const folder = projectId === project.id ? this.#folders.get(name) : undefined

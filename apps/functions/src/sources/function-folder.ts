@@ -47,7 +47,10 @@ export function fixedInputs(folder: string): string[] {
   return [...own, join(folder, '..', '.env'), ...settingsFiles(folder)]
 }
 
-/** The entries that a folder may have, relative to it; null where config.toml names one, or is wrong, as the build says. */
+/**
+ * The entry files that a folder may have, relative to it; null when config.toml names one, or is invalid, which the
+ * build reports.
+ */
 export function usualEntries(folder: string): readonly string[] | null {
   try {
     return (readProjectRules(folder)?.entrypoint ?? null) === null ? ENTRIES : null

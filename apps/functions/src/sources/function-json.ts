@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { invalidPolicy } from '../errors.ts'
 
 /**
- * The contents of a folder's `function.json`, not checked yet; an empty object where there is none.
+ * The unchecked contents of a folder's `function.json`; an empty object when the file is missing.
  *
  * @throws FUNCTION_POLICY_INVALID for a file that is not JSON
  */

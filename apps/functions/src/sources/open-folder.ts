@@ -11,7 +11,7 @@ import type { FolderEvents } from './folder-context.ts'
 import { functionsRootOf } from './functions-root.ts'
 import { FolderSource } from './folder-source.ts'
 
-/** Begins to serve the functions folder of a local host; null where there is none. */
+/** Starts to serve the functions folder of a local host; null when there is no folder. */
 export async function openFolder(
   config: FunctionsConfig,
   parts: {

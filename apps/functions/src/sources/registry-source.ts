@@ -14,7 +14,7 @@ export interface RegistrySourceOptions {
   readonly functions: Functions
   readonly store: VersionStore
   readonly ceilings: Ceilings
-  /** True for names that something else on this host serves. */
+  /** True for a name that another source on this host serves. */
   readonly isTaken: (project: string, name: string) => boolean
   readonly onFailed: (record: LiveRecord, error: unknown) => void
   /** The registry cannot be read; known functions continue to be served. */
@@ -58,7 +58,9 @@ export class RegistrySource implements AsyncDisposable {
     this.#timer.unref()
   }
 
-  /** The function, loaded if the registry has it and this host has not; undefined when there is none. */
+  /**
+   * The function, loaded if the registry has it and this host does not serve it yet; undefined when it does not exist.
+   */
   find(project: string, name: string): Promise<LiveFunction | undefined> | undefined {
     const known = this.#known.get(`${project}/${name}`)
     return known && !this.#options.isTaken(project, name) ? this.#load(known) : undefined

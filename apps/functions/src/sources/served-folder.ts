@@ -14,20 +14,20 @@ import { FolderInputs } from './folder-inputs.ts'
 import { buildFolder, fixedInputs, readEnvFile, usualEntries, type BuiltFolder } from './function-folder.ts'
 import { isStill, lookAt, treeOf } from './snapshot.ts'
 
-/** Files count as still when two looks this far apart see no difference. */
+/** Files count as still when two checks at this distance see no difference. */
 const STILL_MS = 150
-/** After this many rounds a warning says that a folder does not come to rest. The wait continues. */
+/** Number of rounds after which a warning says that a folder keeps changing. The wait continues. */
 const RESTLESS_ROUNDS = 40
 /** Delay of the type check: after another save within it, only the later state is checked. */
 const TYPES_AFTER_MS = 1500
-/** A build that failed because imports could not be fetched is tried again after this time, doubled up to the longest. */
+/** Delay before a build is retried that failed because imports could not be fetched; it doubles up to the longest. */
 const RETRY_MS = 2000
 const LONGEST_RETRY_MS = 30_000
-/** Most retries of a failure that does not pass by itself, until the next save. */
+/** Maximum retries of a permanent failure until the next save. */
 const MOST_RETRIES = 3
 const SOURCE = /\.(?:[cm]?[jt]sx?|jsonc?|env)$/
 
-/** Result of a round: the new version, if there is one, and whether files have changed meanwhile. */
+/** Result of a round: the new version, if any, and whether files have changed meanwhile. */
 interface Round {
   readonly version: FunctionVersion | null
   readonly moved: boolean
@@ -76,17 +76,17 @@ export class ServedFolder {
     return this.#types
   }
 
-  /** Whether the last attempt could not fetch what is imported. Another one may take as long as a fetch may. */
+  /** True when the last attempt could not fetch imports; a retry may take as long as a fetch. */
   get isWithoutImports(): boolean {
     return this.#failedFetches > 0
   }
 
-  /** Work that goes on; null when the state on disk is served. */
+  /** The running work; null when the state on disk is served. */
   get settling(): Promise<void> | null {
     return this.#settling
   }
 
-  /** Looks at a change: applies a stricter policy at once, and builds again where the change concerns the function. */
+  /** Handles a change: applies a stricter policy at once, and builds again if the change concerns the function. */
   change(path: string, isConfig: boolean): void {
     if (isConfig || this.#inputs.isOwn(path)) this.#govern()
     if (!this.#inputs.concerns(path, this.#hasFailed)) return
@@ -108,7 +108,7 @@ export class ServedFolder {
     return this.#settling
   }
 
-  /** The folder is no function any more. */
+  /** Called when the folder is no longer a function. */
   forget(): void {
     this.#isForgotten = true
     clearTimeout(this.#retry)
@@ -173,7 +173,7 @@ export class ServedFolder {
     this.#retry.unref()
   }
 
-  /** One round: look, wait, build, look again, serve if nothing has moved meanwhile. */
+  /** One round: read the files, wait, build, read again, and serve if nothing has changed meanwhile. */
   async #attempt(): Promise<Round> {
     const { ceilings, builder, project, root, isClosed } = this.#context
     const { home } = this

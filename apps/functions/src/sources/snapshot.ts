@@ -19,8 +19,8 @@ export async function lookAt(paths: Iterable<string>): Promise<Snapshot> {
 }
 
 /**
- * True when no file of the second snapshot was changed since the first began. Files missing in the first are judged by
- * their modification time.
+ * True when no file of the second snapshot was changed since the first began. For files missing in the first, the
+ * modification time decides.
  *
  * @param begunMs when the first look began, by `Date.now()`
  */

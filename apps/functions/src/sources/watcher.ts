@@ -25,7 +25,10 @@ export class FolderWatcher implements Disposable {
     this.#onError = onError
   }
 
-  /** Watches these folders for an owner, instead of those it wanted before. For one that is absent, its next ancestor. */
+  /**
+   * Watches these folders for an owner, instead of its former ones. An absent folder is replaced by its nearest
+   * existing ancestor.
+   */
   watch(owner: string, folders: Iterable<string>): void {
     const wanted = new Set<string>()
     for (const folder of folders) wanted.add(this.#ensure(folder))
@@ -51,7 +54,7 @@ export class FolderWatcher implements Disposable {
       const inode = statSync(at, { throwIfNoEntry: false })?.ino ?? 0
       if (inode === 0 && dirname(at) !== at) continue
       const known = this.#watched.get(at)
-      // A folder that was removed and made again has the same name and is not the one that is watched.
+      // A folder that was removed and created again has the same name but another inode, and is not watched.
       if (known?.inode === inode) return at
       known?.watcher.close()
       this.#watched.delete(at)
@@ -62,7 +65,7 @@ export class FolderWatcher implements Disposable {
         return at
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException
-        // It was just removed, or is a file: its parent reports when it becomes a folder.
+        // The folder was just removed, or it is a file; its parent reports when it becomes a folder.
         if (code === 'ENOENT' || code === 'ENOTDIR') continue
         this.#onError(error)
         return at

@@ -6,7 +6,7 @@ export interface ResponseEvents {
   onEnd(): void
 }
 
-/** A response that violates HTTP/1.1 as strict clients read it. */
+/** A response that violates HTTP/1.1. */
 export class InvalidResponse extends Error {
   override readonly name = 'InvalidResponse'
 }
@@ -70,7 +70,7 @@ export class ResponseReader {
       }
       at = next
     }
-    // Only after the whole chunk: bytes after the end must not pass for the answer to the next request.
+    // The end is handled after the whole chunk, because further bytes must not count as the answer to the next request.
     if (this.#state === 'done') this.#finish()
   }
 
@@ -195,7 +195,7 @@ function readStatus(line: string): number {
   return Number(status)
 }
 
-/** -1 (more bytes, please) while within the bound. */
+/** Returns -1 to request more bytes while the length is within the limit. */
 function bounded(length: number, limit: number): -1 {
   if (length > limit) throw new InvalidResponse(`a head or line longer than ${limit} bytes`)
   return -1

@@ -2,15 +2,16 @@ import { connect, type Socket } from 'node:net'
 import { InvalidResponse, ResponseReader, type Expected, type ResponseEvents } from './response-reader.ts'
 
 /**
- * Why an exchange failed: nothing listens any more or no connection could be made (in both cases the request was not
- * sent), the peer closed it before the whole answer had come, or the answer is not HTTP.
+ * Why an exchange failed. `not_listening` and `unreachable`: no process listens, or no connection could be made; in
+ * both cases the request was not sent. `closed`: the peer closed the connection before the end of the answer.
+ * `invalid`: the answer is not HTTP.
  */
 export type UpstreamFailure = 'not_listening' | 'unreachable' | 'closed' | 'invalid'
 
-/** The caller's side of one exchange. After `onFail` nothing more is called; `onEnd` and `onFail` exclude each other. */
+/** The caller's side of one exchange. Either `onEnd` or `onFail` is called last, never both. */
 export interface Exchange extends ResponseEvents {
   onFail(failure: UpstreamFailure, detail: string): void
-  /** All bytes received so far were handed over, and the answer continues. Held-back output may be sent. */
+  /** All bytes received so far were passed on, and the answer continues. Held-back output may be sent. */
   onPartial(): void
 }
 
@@ -22,7 +23,7 @@ export interface StreamedBody {
 /** Bytes from the caller after a protocol switch; sent in chunks, as a body is. */
 export const AFTER_SWITCH: StreamedBody = { bytes: 0 }
 
-/** Bodies up to this size travel with the head in one string: one system call, and no vector of buffers for it. */
+/** Bodies up to this size are sent with the head in one string, which takes one system call and no list of buffers. */
 export const SMALL_BODY = 16 * 1024
 
 /** An idle connection older than this is not used again: the peer may be about to close it. */
@@ -60,12 +61,12 @@ export class Upstream {
     return connection
   }
 
-  /** Drops connections that have been idle too long; call it now and then. */
+  /** Closes connections that have been idle too long; to be called regularly. */
   sweep(now: number): void {
     while (this.#idle.length > 0 && now - this.#idle[0]!.idleSince > IDLE_MS) this.#idle.shift()!.destroy()
   }
 
-  /** The peer is gone: running exchanges fail. */
+  /** Closes all connections, because the peer has ended; running exchanges fail. */
   close(): void {
     this.#closed = true
     for (const connection of this.#open) connection.fail('closed', 'the peer is gone')
@@ -77,7 +78,7 @@ export class Upstream {
     else this.#idle.push(connection)
   }
 
-  /** Called by a connection that is gone. */
+  /** Called by a closed connection. */
   forget(connection: Connection): void {
     this.#open.delete(connection)
     const at = this.#idle.indexOf(connection)
@@ -145,7 +146,7 @@ export class Connection {
     }
   }
 
-  /** Writes a part of a streamed body; false when the peer should be waited for, until `drained` is called. */
+  /** Writes a part of a streamed body; false when the caller must wait until `drained` is called. */
   write(part: Buffer, drained: () => void): boolean {
     if (!this.#streaming) return true
     const socket = this.#socket
@@ -201,7 +202,7 @@ export class Connection {
   onEnd(): void {
     const exchange = this.#exchange
     this.#exchange = null
-    // An answer before the end of the request: nothing else can follow on this connection.
+    // The peer answered before the end of the request, so the connection cannot be used again.
     if (this.#reader.reusable && !this.#streaming && !this.#socket.destroyed) {
       this.#socket.resume()
       this.idleSince = performance.now()

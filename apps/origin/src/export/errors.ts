@@ -1,6 +1,6 @@
 import { RestError } from '../rest/errors.ts'
 
-/** Wait until another export may have ended. */
+/** Seconds after which another export may have ended. */
 const RETRY_SECONDS = 30
 
 export const badExport = (detail: string) =>
@@ -23,7 +23,7 @@ export const exportsBusy = (most: number) =>
     retrySeconds: RETRY_SECONDS,
   })
 
-/** Its client sees the connection end. */
+/** The client sees only the end of the connection; the error is for the log. */
 export const slowClient = () =>
   new RestError(408, 'CLIENT_TOO_SLOW', 'The client of an export takes its bytes too slowly', {
     hint: 'Read faster, or ask for fewer rows; the settings origin.exports.stallMs and origin.exports.bytesPerSecond are the limits.',

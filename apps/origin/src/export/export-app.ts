@@ -31,10 +31,10 @@ import { StallTimeout, endBySoon, pump, type StallLimits } from './stall-timeout
 import { ExportPlaces, type PlaceLimits } from './places.ts'
 import { spooled } from './spool.ts'
 
-/** Parameters that are no filters, which may stand several times. */
+/** Parameters that are not filters, and that may occur several times. */
 const OWN: ReadonlySet<string> = new Set(['format', 'columns', 'apikey'])
 
-/** Endings of file names. */
+/** File extensions by format. */
 const ENDINGS: Readonly<Record<Streamed, string>> = {
   GeoParquet: 'parquet',
   GeoPackage: 'gpkg',
@@ -64,9 +64,10 @@ interface Asked {
 }
 
 /**
- * `/export/v1/{schema.table}?format=…`: a table or view as a file, under the caller's role, with the filters of `/rest/v1`
- * and `columns`. Rows are of one moment and leave as the client takes them. A GeoPackage, and every format on the embedded
- * database, which has one session for all, is written to a temporary file first, that has no name any more when it is sent.
+ * `/export/v1/{schema.table}?format=…`: a table or view as a file, under the caller's role, with the filters of
+ * `/rest/v1` and `columns`. Rows are from one snapshot and are sent as fast as the client reads them. A GeoPackage is
+ * first written to a temporary file, and so is every format on the embedded database, whose one session serves all. The
+ * file is unlinked before it is sent.
  */
 export async function exportRoutes(app: Http, deps: ExportDeps): Promise<void> {
   const places = new ExportPlaces(deps.limits)
@@ -161,7 +162,7 @@ function rowsOf(session: Session, source: ExportSource, format: Streamed, losses
   return rowsFor(source, format, (...query) => scanSession(session, ...query), losses)
 }
 
-/** Rows whose first batch is there: what a caller may not read has been refused by then. */
+/** Rows whose first batch has been read, so that missing access to the table has been refused. */
 async function opened<T>(rows: AsyncGenerator<T>): Promise<AsyncGenerator<T>> {
   const first = await rows.next()
   return (async function* () {
@@ -190,7 +191,7 @@ async function writeTo(
   }
 }
 
-/** Codes of what was lost and how often: `DECIMALS_AS_TEXT=2`. */
+/** Codes of losses with their counts: `DECIMALS_AS_TEXT=2`. */
 function headerOf(losses: Warnings): { 'x-export-warnings'?: string } {
   const list = losses.list().map(({ code, count }) => (count === undefined ? code : `${code}=${count}`))
   return list.length === 0 ? {} : { 'x-export-warnings': list.join(', ') }

@@ -1,17 +1,17 @@
 import type { Principal } from '@terrane/auth'
 import { exportsBusy, tooManyOfOneCaller } from './errors.ts'
 
-/** Roles that a caller of a project may have: each keeps a place that no other role can take. */
+/** Roles of callers of a project. Each has one place that no other role can take. */
 const ROLES = ['anon', 'authenticated', 'service_role']
 
 export interface PlaceLimits {
-  /** Exports at once, of all callers: each holds a connection of the database while its client reads. */
+  /** Maximum concurrent exports of all callers; each holds a database connection while its client reads. */
   readonly most: number
-  /** Exports at once of one user, or of one address where the key names no user. */
+  /** Maximum concurrent exports of one user, or of one address when the key names no user. */
   readonly mostOfCaller: number
 }
 
-/** Counts the exports that run by role and caller, so that no client stops those of others. */
+/** Counts running exports by role and caller, so that no client blocks the others. */
 export class ExportPlaces {
   readonly #limits: PlaceLimits
   readonly #roles = new Map<string, number>()
@@ -22,7 +22,7 @@ export class ExportPlaces {
   }
 
   /**
-   * Takes a place for a caller. The function that comes back frees it, however often it is called.
+   * Takes a place for a caller. The returned function frees it; further calls of it do nothing.
    *
    * @throws TOO_MANY_EXPORTS (429) when the caller has its share, EXPORTS_BUSY (503) when others have all that its role may take
    */
@@ -33,7 +33,7 @@ export class ExportPlaces {
     let running = 0
     for (const count of this.#roles.values()) running += count
     const kept = ROLES.filter((other) => other !== role && !this.#roles.has(other)).length
-    // A role without an export finds the place that was kept for it.
+    // A role without a running export takes its reserved place.
     const isFirst = !this.#roles.has(role)
     if (running >= most || (!isFirst && running + kept >= most)) throw exportsBusy(most)
     for (const [counts, key] of this.#counts(role, caller)) counts.set(key, (counts.get(key) ?? 0) + 1)

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { exportTooLarge, noRoom } from './errors.ts'
 
-/** Room that stays free for everybody else on the disk. */
+/** Bytes of the disk that stay free for other uses. */
 const SPARE_BYTES = 256 * 2 ** 20
 const FULL = new Set(['ENOSPC', 'EDQUOT'])
 /** SQLite's error code for a full disk or file. */
 const SQLITE_FULL = 13
 
 /**
- * Writes a temporary file and opens it. It has no name any more then, so that it is gone as soon as it is closed; nothing
- * of it stays when the writing fails.
+ * Writes a temporary file, opens it and unlinks it, so that it is deleted when it is closed. It is also removed when
+ * the writing fails.
  *
  * @param write gets the path, and a function that looks at a stream's file between its batches
  * @param spareBytes of the disk that stay free

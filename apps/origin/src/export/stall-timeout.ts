@@ -1,13 +1,13 @@
 import { finished, type Writable } from 'node:stream'
 import { slowClient } from './errors.ts'
 
-/** Written at once, so that a client is seen to read within a batch, too. */
+/** Bytes per write, small enough to notice that a client reads within a batch. */
 const PIECE_BYTES = 1 << 16
 
 export interface StallLimits {
-  /** Longest time that a client may take nothing. */
+  /** Longest time in which a client reads nothing. */
   readonly stallMs: number
-  /** A client that reads more slowly uses its time up bit by bit. */
+  /** Minimum rate; the allowed time of a slower client shrinks with each wait. */
   readonly bytesPerSecond: number
 }
 
@@ -28,7 +28,7 @@ export class StallTimeout {
     return this.#leftMs
   }
 
-  /** A client took bytes after it was waited for. */
+  /** Counts bytes that a client took after a wait. */
   took(bytes: number, waitedMs: number): void {
     const { stallMs, bytesPerSecond } = this.#limits
     this.#leftMs = Math.min(stallMs, this.#leftMs - waitedMs + (bytes * 1000) / bytesPerSecond)
@@ -36,7 +36,7 @@ export class StallTimeout {
 }
 
 /**
- * Passes bytes on as fast as they are taken.
+ * Writes bytes as fast as the client reads them.
  *
  * @throws CLIENT_TOO_SLOW, and the reason of the signal
  */
@@ -55,13 +55,13 @@ export async function pump(
   }
 }
 
-/** Ends an answer whose last bytes the client does not read in time. */
+/** Destroys an answer whose last bytes the client does not read in time. */
 export function endBySoon(answer: Writable, timeout: StallTimeout): void {
   const timer = setTimeout(() => answer.destroy(slowClient()), Math.max(1, timeout.leftMs))
   finished(answer, () => clearTimeout(timer))
 }
 
-/** Waits until more may be written. Returns for how long. */
+/** Waits until more may be written. Returns the duration. */
 async function within(timeout: StallTimeout, body: Writable, signal: AbortSignal): Promise<number> {
   const begun = performance.now()
   const { promise, resolve, reject } = Promise.withResolvers<void>()

@@ -6,7 +6,7 @@ import { tooCostly } from './errors.ts'
 import type { DrawnGlyphs } from './glyph-drawing.ts'
 import type { Icon, Sheet } from './sprites.ts'
 
-/** What the process draws. */
+/** Methods of the drawing process. */
 export interface DrawingMethods {
   /** Name of the face in a font file. */
   faceName(content: Uint8Array): string
@@ -42,17 +42,17 @@ export type DrawingReply = { readonly id: number } & (
 type Input<Name extends keyof DrawingMethods> = Parameters<DrawingMethods[Name]>[0]
 type Output<Name extends keyof DrawingMethods> = Awaited<ReturnType<DrawingMethods[Name]>>
 
-/** Time for one call: a range of Noto Sans and a sheet of 100 icons take less than a second. */
+/** Maximum milliseconds of one call; a range of Noto Sans or a sheet of 100 icons takes less than a second. */
 const MOST_MS = 30_000
 const HEAP_MB = 512
-/** Time in milliseconds before a refused file is tried again. */
+/** Milliseconds before a refused file is tried again. */
 const REFUSED_MS = 60_000
 const MOST_REFUSED = 1000
 
 /**
- * Draws fonts and icons in a process of its own, one after the other. They are files of others: one that takes too long or too
- * much memory, or that crashes a library, ends that process and not the origin. Libraries that draw SVG cannot be
- * interrupted otherwise.
+ * Draws fonts and icons in a separate process, one after the other. The files come from users. A file that takes too
+ * long or too much memory, or crashes a library, ends only that process. The SVG library cannot be interrupted
+ * otherwise.
  */
 export class DrawingProcess implements Disposable {
   #child: ChildProcess | null = null
@@ -90,7 +90,7 @@ export class DrawingProcess implements Disposable {
   }
 
   async #run(name: keyof DrawingMethods, input: unknown): Promise<unknown> {
-    // It may have ended while it was idle.
+    // The process may have ended while it was idle.
     if (this.#child?.connected !== true) this.#child = await start()
     const child = this.#child
     const id = ++this.#calls
@@ -115,14 +115,14 @@ export class DrawingProcess implements Disposable {
   }
 }
 
-/** Starts the process and waits until it listens: that time is not the file's. */
+/** Starts the process and waits until it listens, so that the start does not count as time of the file. */
 async function start(): Promise<ChildProcess> {
   const program = fileURLToPath(new URL('./drawing.process.ts', import.meta.url))
   const child = fork(program, [], {
     serialization: 'advanced',
     execArgv: [`--max-old-space-size=${HEAP_MB}`],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    // It needs no key of the origin.
+    // The process needs no keys of the origin.
     env: {},
   })
   const { promise, resolve, reject } = Promise.withResolvers<void>()

@@ -4,7 +4,7 @@ import { drawGlyphs, faceName } from './glyph-drawing.ts'
 import { checkIcon, makeSheet } from './sprites.ts'
 import type { DrawingCall, DrawingMethods, DrawingReply } from './drawing-process.ts'
 
-/** Memory at which the process ends, in bytes, and how often it looks, in milliseconds. */
+/** Bytes of memory at which the process exits, and milliseconds between two checks. */
 const MOST_MEMORY = 1536 * 1024 * 1024
 const LOOK_MS = 100
 const HINT = 'Send a TrueType, OpenType or WOFF file with one face and of at most 6 MiB; WOFF2 is not read.'

@@ -42,14 +42,14 @@ export function fontRoutes(scope: Http, maps: MapsScope): void {
   })
 }
 
-/** Fonts that the caller may use; an uploaded one stands in place of a built-in one of its name. */
+/** Fonts that the caller may use; an uploaded font replaces a built-in one of its name. */
 async function fontsOf({ files }: MapsScope, request: FastifyRequest): Promise<Map<string, Font>> {
   const principal = callerOf(request)
   const known = new Map(BUILT_IN_FONTS)
   for (const { name, sha256 } of await files.list(principal, 'font')) {
     const read = async () => {
       const file = await files.read(principal, { kind: 'font', folder: '', name })
-      // It may have been replaced since it was listed.
+      // The font may have been replaced since it was listed.
       if (file?.sha256 !== sha256) throw noMapFile('font', name)
       return [file.content]
     }

@@ -3,17 +3,17 @@ import { PbfWriter } from 'pbf'
 import { drawField } from './glyph-field.ts'
 import { ringsOf } from './glyph-outline.ts'
 
-/** Most bytes of an unpacked WOFF file. */
+/** Maximum bytes of an unpacked WOFF file. */
 const MOST_UNPACKED = 32 * 1024 * 1024
 /** Height of a glyph in pixels, as MapLibre expects it. */
 const SIZE = 24
-/** Width of a glyph that says none or too much, in pixels. */
+/** Width of a glyph whose own width is missing or too large, in pixels. */
 const MOST_ADVANCE = 256
 
 /** Glyphs of a font by their code points, as messages of glyphs.proto. */
 export type DrawnGlyphs = ReadonlyMap<number, Uint8Array>
 
-/** Reads a font file and gives the name of its face; what it throws says what is wrong with it. */
+/** Reads a font file and returns the name of its face; the message of an error describes the fault. */
 export function faceName(content: Uint8Array): string {
   const font = openFont(content)
   if (!(font.numGlyphs > 0 && font.characterSet.length > 0)) throw new Error('it has no glyphs')
@@ -28,7 +28,7 @@ function openFont(content: Uint8Array): Font {
   return font
 }
 
-/** Refuses WOFF2 and WOFF files that grow without measure. */
+/** Refuses WOFF2 files, and WOFF files whose unpacked size is too large. */
 function checkPacking(file: Buffer): void {
   const type = file.toString('latin1', 0, 4)
   if (type === 'wOF2') throw new Error('it is WOFF2')
@@ -43,7 +43,7 @@ function checkPacking(file: Buffer): void {
   if (bytes > MOST_UNPACKED) throw new Error(`it unpacks to ${bytes} bytes, and ${MOST_UNPACKED} is the most`)
 }
 
-/** Glyphs of code points: each from the first of the files that has it. */
+/** Glyphs of code points, each from the first file that contains it. */
 export function drawGlyphs(files: readonly Uint8Array[], start: number, count: number): DrawnGlyphs {
   const drawn = new Map<number, Uint8Array>()
   for (const file of files) {
@@ -55,7 +55,7 @@ export function drawGlyphs(files: readonly Uint8Array[], start: number, count: n
   return drawn
 }
 
-/** A glyph as message of https://github.com/mapbox/node-fontnik, proto/glyphs.proto. A damaged one is empty. */
+/** A glyph as a message of proto/glyphs.proto (https://github.com/mapbox/node-fontnik). A damaged glyph is empty. */
 function drawGlyph(font: Font, code: number, ascender: number): Uint8Array {
   const glyph = font.glyphForCodePoint(code)
   const scale = SIZE / font.unitsPerEm
@@ -82,7 +82,7 @@ function commandsOf(glyph: Glyph) {
   }
 }
 
-/** Height of a line above its base, as FreeType takes it. */
+/** Height of a line above its baseline, as FreeType computes it. */
 function ascentOf(font: Font): number {
   const os2 = font['OS/2'] as Font['OS/2'] | undefined
   if (os2?.fsSelection.useTypoMetrics) return os2.typoAscender

@@ -18,9 +18,9 @@ const BORDER = 3
 const RADIUS = 8
 /** One more than the value at the outline. */
 const OUTLINE = 192
-/** Most pixels of a side: a glyph of 24 pixels is far below. */
+/** Maximum pixels of a side; a usual glyph of 24 pixels is far below. */
 const MOST_SIDE = 256
-/** Most pixels of all segments of a glyph: some 500 times those of a Chinese sign. */
+/** Maximum pixels of all segments of a glyph, some 500 times those of a Chinese character. */
 const MOST_WORK = 4_000_000
 
 /** Draws a glyph. Null when it has no area, is too large, or would take too much work. */
@@ -45,7 +45,7 @@ export function drawField(rings: readonly Ring[]): GlyphField | null {
   return { width, height, left, top: bottom + height, field: grid.field() }
 }
 
-/** Distances to segments, and how often these wind around each pixel. */
+/** Distances to the segments, and the winding number of each pixel. */
 class Grid {
   readonly #width: number
   readonly #height: number
@@ -60,7 +60,7 @@ class Grid {
     this.#windings = new Int32Array(width * height)
   }
 
-  /** Adds a segment; false where the glyph costs too much. */
+  /** Adds a segment; false when the glyph takes too much work. */
   add(x1: number, y1: number, x2: number, y2: number): boolean {
     const fromX = Math.max(0, Math.floor(Math.min(x1, x2) - RADIUS))
     const toX = Math.min(this.#width, Math.ceil(Math.max(x1, x2) + RADIUS))

@@ -1,7 +1,7 @@
 import type { PathCommand } from 'fontkitten'
 import type { Ring } from './glyph-field.ts'
 
-/** Most distance between a curve and its segments, in pixels. */
+/** Maximum distance between a curve and its segments, in pixels. */
 const TOLERANCE = 0.02
 const MOST_SEGMENTS = 32
 
@@ -20,7 +20,7 @@ export function ringsOf(commands: readonly PathCommand[], scale: number): Ring[]
   return rings
 }
 
-/** Adds a curve of Bézier of the second or third degree. */
+/** Adds a Bézier curve of the second or third degree. */
 function addCurve(ring: number[], points: readonly number[]): void {
   const all = [...ring.slice(-2), ...points]
   let bend = 0
@@ -34,7 +34,7 @@ function addCurve(ring: number[], points: readonly number[]): void {
   for (let step = 1; step <= count; step++) ring.push(...pointAt(all, step / count))
 }
 
-/** De Casteljau's point of a curve. */
+/** A point of a curve by De Casteljau's algorithm. */
 function pointAt(points: readonly number[], t: number): readonly number[] {
   let level = points
   while (level.length > 2) {

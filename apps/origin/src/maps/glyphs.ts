@@ -8,9 +8,9 @@ import type { DrawingProcess } from './drawing-process.ts'
 
 /** A font whose glyphs can be made. */
 export interface Font {
-  /** Names the content. */
+  /** Hash that identifies the content. */
   readonly id: string
-  /** Files whose glyphs complete each other. */
+  /** Font files that complement each other. */
   readonly files: () => Promise<readonly Uint8Array[]>
 }
 
@@ -26,7 +26,7 @@ export const BUILT_IN_FONTS: ReadonlyMap<string, Font> = new Map(
   ]),
 )
 
-/** Glyphs of a range. */
+/** Code points per range. */
 const RANGE = 256
 const LAST = 65_535
 const CACHE_BYTES = 32 * 1024 * 1024
@@ -45,7 +45,7 @@ interface RangeOfFont {
   readonly start: number
 }
 
-/** Makes glyphs of fonts as signed distance fields, 24 pixels high, as MapLibre takes them. */
+/** Makes glyphs as signed distance fields, 24 pixels high, for MapLibre. */
 export class Glyphs {
   readonly #drawing: DrawingProcess
   readonly #made = new LRUCache<string, DrawnGlyphs, RangeOfFont>({
@@ -65,7 +65,7 @@ export class Glyphs {
   }
 
   /**
-   * Glyphs of a range: each from the first font of the stack that has it.
+   * Glyphs of a range, each from the first font of the stack that contains it.
    *
    * @param name of the stack
    * @throws BAD_MAP_FILE, MAP_FILE_TOO_COSTLY

@@ -6,14 +6,14 @@ import { badName } from './errors.ts'
 
 type MapFileKind = 'style' | 'icon' | 'font'
 
-/** A file by its kind and name; of an icon the sprite is the folder. */
+/** A file by its kind and name; the folder of an icon is its sprite. */
 export interface MapFileName {
   readonly kind: MapFileKind
   readonly folder: string
   readonly name: string
 }
 
-/** What the list tells of a file. */
+/** Facts about a file in the list. */
 interface ListedFile {
   readonly folder: string
   readonly name: string
@@ -33,7 +33,7 @@ interface NewContent {
   readonly content: Uint8Array
   readonly mediaType: string
   readonly pixelRatio?: number
-  /** Null keeps what it was; a new file is private then. */
+  /** Null leaves it unchanged; a new file is then private. */
   readonly isPublic: boolean | null
 }
 
@@ -90,7 +90,7 @@ export class MapFiles {
     return rows
   }
 
-  /** Writes a file; true where it is new. */
+  /** Writes a file; true when it is new. */
   async write(principal: Principal, { kind, folder, name }: MapFileName, given: NewContent): Promise<boolean> {
     const as = { ...readingAs(principal, SCHEMA), readOnly: false }
     const values = [kind, folder, name, given.content, given.mediaType, given.pixelRatio ?? 1, given.isPublic]
@@ -107,7 +107,7 @@ export class MapFiles {
     return rows[0]?.created === true
   }
 
-  /** Deletes a file; false where there is none. */
+  /** Deletes a file; false when it does not exist. */
   async remove(principal: Principal, { kind, folder, name }: MapFileName): Promise<boolean> {
     const as = { ...readingAs(principal, SCHEMA), readOnly: false }
     const { rows } = await runAs(this.#database, as, (session) =>

@@ -13,8 +13,9 @@ import { styleRoutes } from './style-routes.ts'
 type MapsDeps = Pick<RestDeps, 'database' | 'authenticate'>
 
 /**
- * `/maps/v1`: what maps are drawn with. `styles/{name}`, `sprites/{sprite}.json` and `.png` made of `sprites/{sprite}/{icon}`, and
- * `fonts/{stack}/{range}.pbf` made of `fonts/{name}`. Only the service role writes; reads are under row-level security.
+ * `/maps/v1`: resources of maps. `styles/{name}`, `sprites/{sprite}.json` and `.png` made of `sprites/{sprite}/{icon}`,
+ * and `fonts/{stack}/{range}.pbf` made of `fonts/{name}`. Only the service role writes; reads are under row-level
+ * security.
  */
 export async function mapsRoutes(app: Http, deps: MapsDeps): Promise<void> {
   await app.register(
@@ -32,7 +33,7 @@ export async function mapsRoutes(app: Http, deps: MapsDeps): Promise<void> {
       scope.removeAllContentTypeParsers()
       scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
       const files = new MapFiles(deps.database)
-      // A costly font holds up no icons.
+      // Fonts and icons have separate processes, so that a costly font does not delay icons.
       const [icons, fonts] = [new DrawingProcess(), new DrawingProcess()]
       scope.addHook('onClose', () => {
         icons[Symbol.dispose]()

@@ -5,7 +5,7 @@ import type { DrawingProcess } from './drawing-process.ts'
 import { noMapFile } from './errors.ts'
 import { checkName, type MapFileName, type MapFiles } from './map-files.ts'
 
-/** What the routes of `/maps/v1` work with. */
+/** Dependencies of the routes of `/maps/v1`. */
 export interface MapsScope {
   readonly files: MapFiles
   readonly drawing: DrawingProcess
@@ -21,12 +21,12 @@ export function nameOf(request: FastifyRequest, parameter = 'name'): string {
   return checkName((request.params as Record<string, string>)[parameter] ?? '')
 }
 
-/** Bytes of a body; none are an empty one. */
+/** Bytes of a body; a missing body is empty. */
 export function bodyOf(request: FastifyRequest): Uint8Array {
   return Buffer.isBuffer(request.body) ? request.body : new Uint8Array()
 }
 
-/** `public=true` or `public=false`; null where it is not given. @throws BAD_PARAMETER */
+/** `public=true` or `public=false`; null when it is not given. @throws BAD_PARAMETER */
 export function visibilityOf(parameters: URLSearchParams): boolean | null {
   const text = parameters.get('public')
   if (text === null || text === 'true' || text === 'false') return text === null ? null : text === 'true'

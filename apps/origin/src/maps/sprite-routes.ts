@@ -9,7 +9,7 @@ import { iconType, MOST_ICONS, PNG, type Sheet } from './sprites.ts'
 
 const ICON_BYTES = 128 * 1024
 const SHEET_BYTES = 32 * 1024 * 1024
-/** Bytes of a place in an index. */
+/** Estimated bytes of an icon's entry in an index. */
 const PLACE_BYTES = 200
 
 type Sheets = LRUCache<
@@ -26,7 +26,7 @@ export function spriteRoutes(scope: Http, maps: MapsScope): void {
     maxSize: SHEET_BYTES,
     sizeCalculation: ({ png, index }, key) => png.byteLength + Object.keys(index).length * PLACE_BYTES + 2 * key.length,
     fetchMethod: async (key, _stale, { context: { principal, sprite, ratio } }) => {
-      // Icons that were changed or shared since they were listed belong to another sheet.
+      // Icons that were changed or shared since the listing belong to another sheet, so they are left out.
       const lines = new Set(key.split('\n'))
       const icons = (await files.icons(principal, sprite)).filter((icon) => lines.has(lineOf(icon)))
       return maps.drawing.call('makeSheet', { icons, ratio }, key)
@@ -47,7 +47,7 @@ export function spriteRoutes(scope: Http, maps: MapsScope): void {
     const { file } = iconOf(request)
     const found = await files.read(callerOf(request), file)
     if (found === null) throw noMapFile('icon', file.name)
-    // A picture of another is never a page of this origin.
+    // An uploaded picture must never run as a page of this origin.
     reply.headers({ 'content-security-policy': "default-src 'none'; sandbox", 'x-content-type-options': 'nosniff' })
     return reply.type(found.mediaType).send(found.content)
   })
@@ -79,7 +79,7 @@ function lineOf({
   return `${name} ${sha256} ${pixelRatio}`
 }
 
-/** The icon of a path: `bus`, `bus.svg`, or `bus@2x.png` of two pixels for each of the map. @throws BAD_NAME */
+/** The icon of a path: `bus`, `bus.svg`, or `bus@2x.png` with two pixels for each pixel of the map. @throws BAD_NAME */
 function iconOf(request: FastifyRequest): { readonly file: MapFileName; readonly pixelRatio: number } {
   const { icon = '' } = request.params as { icon?: string }
   const [, name = '', ratio] = /^(.*?)(?:@([1-4])x)?(?:\.(?:svg|png))?$/s.exec(icon) ?? []
@@ -101,7 +101,7 @@ async function sendSheet(
   if (listed.length === 0 || ending === undefined) throw noMapFile('sprite', file.slice(0, 120))
   if (listed.length > MOST_ICONS) throw spriteTooLarge(`${listed.length} icons, and ${MOST_ICONS} is the most`)
   const scale = Number(ratio ?? 1)
-  // What a caller may read of a sprite decides on its sheet.
+  // The key consists of the icons that the caller may read, so callers with other rights get other sheets.
   const key = [scale, ...listed.map(lineOf)].join('\n')
   const sheet = await sheets.forceFetch(key, { context: { principal, sprite, ratio: scale } })
   if (ending === 'png') return reply.type(PNG).send(sheet.png)

@@ -5,12 +5,12 @@ import { badMapFile, spriteTooLarge } from './errors.ts'
 /** Side of the largest icon in pixels of the map. */
 const MOST_SIDE = 512
 export const MOST_ICONS = 1000
-/** Pixels of the largest sheet: 4096 × 4096, what every graphics card takes as a texture. */
+/** Pixels of a side of the largest sheet: 4096, which every graphics card accepts as a texture. */
 const MOST_PIXELS = 4096
-/** Most pixels that a picture is decoded to. */
+/** Maximum pixels of a decoded picture. */
 const MOST_DECODED = 4 * MOST_SIDE * MOST_SIDE * 4
 const SECONDS = 10
-/** Pixels between icons, so that no icon shows at the edge of its neighbour. */
+/** Pixels between icons, so that the edge of an icon shows no part of its neighbour. */
 const GAP = 1
 const HINT = `Send an SVG or a PNG of at most ${MOST_SIDE} × ${MOST_SIDE} pixels of the map.`
 
@@ -22,11 +22,11 @@ export interface Icon {
   readonly name: string
   readonly content: Uint8Array
   readonly mediaType: string
-  /** Of a PNG: its pixels for each pixel of the map. */
+  /** Pixels of a PNG for each pixel of the map. */
   readonly pixelRatio: number
 }
 
-/** Where an icon lies in its sheet (MapLibre style specification, sprite). */
+/** Position of an icon in its sheet (MapLibre style specification, sprite). */
 interface Place {
   readonly x: number
   readonly y: number
@@ -49,7 +49,7 @@ export function iconType(content: Uint8Array): string {
   throw badMapFile('icon', 'it is neither an SVG nor a PNG', HINT)
 }
 
-/** Draws an icon once to see that it can be. @throws BAD_MAP_FILE */
+/** Draws an icon once as a check. @throws BAD_MAP_FILE */
 export async function checkIcon(icon: Icon): Promise<void> {
   await drawn(icon, icon.mediaType === SVG ? 2 : 1)
 }

@@ -2,7 +2,7 @@ import { validateStyleMin, type StyleSpecification } from '@maplibre/maplibre-gl
 import { refuseCostlyJson } from '@terrane/service'
 import { badMapFile } from './errors.ts'
 
-/** Most faults of a style that an error names. */
+/** Maximum faults of a style that an error names. */
 const MOST_NAMED = 5
 const HINT = 'Send a MapLibre style: https://maplibre.org/maplibre-style-spec/'
 
@@ -35,8 +35,7 @@ function parsed(content: Uint8Array): StyleSpecification {
 }
 
 /**
- * The style with whole addresses: addresses that begin with `/` or lie at the origin take the key that stood in the URL of the
- * request.
+ * The style with absolute addresses. Those of this origin get the key from the URL of the request.
  *
  * @param origin `https://host`
  * @param key of a page; null where it stands in a header
@@ -55,7 +54,7 @@ export function addressedStyle(content: Uint8Array, origin: string, key: string 
   )
 }
 
-/** Replaces the addresses of this origin in a style; templates in braces stay as they are. */
+/** Replaces the addresses of this origin in a style; templates in braces are kept. */
 function withAddresses(style: StyleSpecification, replace: (path: string) => string, origin = ''): StyleSpecification {
   const one = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(one)

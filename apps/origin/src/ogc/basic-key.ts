@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 
 /**
- * Takes the key of a request from HTTP Basic, where clients that know no other header have it: its password, whatever the user
- * name. Of what a browser asks for, only pages that a person opens have one: it sends a password that it knows with pictures and
- * scripts of pages elsewhere, too. What changes features wants a content type or a method that a page elsewhere cannot send with a browser's password
- * unless this origin allows it by CORS, and no answer here allows credentials.
+ * Reads the key of a request from the password of HTTP Basic, with any user name, for clients that cannot send another
+ * header. For browsers this works only on pages that a person opens, because a browser also sends a known password with
+ * pictures and scripts of other sites. A change of features needs a content type or method that another site cannot
+ * send with the browser's password, unless this origin allows it by CORS, and no answer here allows credentials.
  */
 export function takeBasicKey({ raw }: FastifyRequest): void {
   const found = /^basic +([\w+/=-]+)$/i.exec(raw.headers.authorization ?? '')

@@ -4,7 +4,7 @@ import { RestError } from '../rest/errors.ts'
 import { noCollection } from './errors.ts'
 import { offeredSystems, type Crs } from './crs.ts'
 
-/** A table or view with a geometry as a collection of features, as far as the caller may use it. */
+/** A table or view with a geometry as a collection of features, within the caller's rights. */
 export interface Collection {
   readonly id: string
   readonly schema: string
@@ -12,20 +12,20 @@ export interface Collection {
   readonly layer: Layer
   /** `"schema"."table"`. */
   readonly source: string
-  /** SQL of a row's geometry, straight and in {@link srid}, the row being `source`. */
+  /** SQL of the geometry of a row of `source`, without arcs and in {@link srid}. */
   readonly geometry: string
   readonly srid: number
   readonly systems: readonly Crs[]
   readonly geometryColumn: Column
-  /** The column that tells features apart; null where none does. */
+  /** The column with the ids of features; null when there is none. */
   readonly key: Column | null
-  /** No two features have the same key, and none has null. */
+  /** True when the key is unique and never null. */
   readonly isUnique: boolean
   /** SQL of a total order of the rows. */
   readonly order: string
   /** Columns that are properties of features. */
   readonly properties: readonly Column[]
-  /** The property that `datetime` asks about. */
+  /** The property that the parameter `datetime` filters. */
   readonly time: Column | null
   readonly may: { readonly insert: boolean; readonly update: boolean; readonly delete: boolean }
 }
@@ -85,7 +85,7 @@ type Found = Column & {
   readonly isKey: boolean
   /** The table has a primary key. */
   readonly isUnique: boolean
-  /** The caller may read the places of rows in the table. */
+  /** The caller may read the row locations (`ctid`) of the table. */
   readonly hasPlaces: boolean
   readonly mayDelete: boolean
   readonly updatable: number
@@ -94,7 +94,7 @@ type Found = Column & {
 /** Bits of pg_relation_is_updatable. */
 const [UPDATES, INSERTS, DELETES] = [4, 8, 16]
 
-/** Looks a collection up as the caller. @throws COLLECTION_NOT_FOUND */
+/** Finds a collection as the caller. @throws COLLECTION_NOT_FOUND */
 export async function findCollection(session: Queryable, schema: string, table: string): Promise<Collection> {
   const id = `${schema}.${table}`
   const layer = await findLayer(session, schema, table, null).catch((error: unknown) => {
@@ -134,7 +134,7 @@ export async function findCollection(session: Queryable, schema: string, table: 
   }
 }
 
-/** Names of the properties of all collections of some schemas by their ids, as the caller may read them. */
+/** Names of properties by collection id, for all collections of some schemas, as far as the caller may read them. */
 export async function listProperties(
   session: Queryable,
   schemas: readonly string[],

@@ -12,13 +12,13 @@ import { temporalSql, utcText, type Value } from './cql2-time.ts'
 export interface Scope {
   readonly collection: Collection
   readonly parameters: Parameters
-  /** The system of the filter's geometries. */
+  /** Reference system of the geometries in the filter. */
   readonly crs: Crs
 }
 
 const MAX_NODES = 4000
 const MAX_DEPTH = 100
-/** Most comparisons: each is made for each row. */
+/** Maximum comparisons, because each is evaluated for every row. */
 const MAX_TERMS = 100
 const TERM = /^(?:[=<>]+|like|between|in|isnull|[st]_\w+)$/
 const COMPARE: ReadonlySet<string> = new Set(['=', '<>', '<', '>', '<=', '>='])
@@ -41,7 +41,7 @@ const SPATIAL: Readonly<Record<string, string>> = {
   s_crosses: 'st_crosses',
   s_contains: 'st_contains',
 }
-/** The same relation with its sides exchanged, where it is another one. */
+/** Relations that change when their sides are exchanged; others are symmetric. */
 const CONVERSE: Readonly<Record<string, string>> = { s_within: 's_contains', s_contains: 's_within' }
 const WKT = /^[\p{L}\d\s.,()+-]+$/u
 
@@ -125,7 +125,7 @@ function comparisonSql(operator: string, a: Value, b: Value, scope: Scope): stri
   return `${valueSql(a, b, scope)} ${operator} ${right}`
 }
 
-/** SQL of a value that stands beside another. */
+/** SQL of a value that is compared with another one. */
 function sameKind(a: Value, b: Value, scope: Scope): string {
   if (!isComparable(a, b)) throw badFilter(`a ${kindOf(a)} is compared with a ${kindOf(b)}`)
   return valueSql(b, a, scope)
@@ -191,7 +191,7 @@ function arithmetic(op: string, args: readonly Node[], scope: Scope): Value {
   if (![a, b].every((value) => isNumber(kindOf(value)))) throw badFilter(`${op} takes numbers`)
   const [left, right] = [a, b].map((value) => `${valueSql(value, null, scope)}::numeric`)
   if (op === 'div') return { sql: `div(${left}, ${right})`, kind: 'number' }
-  // As doubles: the database works on powers of more digits for minutes, and is not to be interrupted.
+  // Powers are computed as doubles, because numeric powers can take minutes and cannot be interrupted.
   if (op === '^') return { sql: `power(${left}::float8, ${right}::float8)::numeric`, kind: 'number' }
   return { sql: `(${left} ${ARITHMETIC[op]} ${right})`, kind: 'number' }
 }
@@ -210,14 +210,14 @@ function isTime(kind: string): boolean {
   return kind === 'date' || kind === 'instant'
 }
 
-/** A text literal may be a time. */
+/** A text literal may be used as a time. */
 function isComparable(a: Value, b: Value): boolean {
   const [one, other] = [kindOf(a), kindOf(b)]
   if (one === other || (isNumber(one) && isNumber(other)) || (isTime(one) && isTime(other))) return true
   return (isTime(one) && 'literal' in b && other === 'text') || (isTime(other) && 'literal' in a && one === 'text')
 }
 
-/** A literal takes the type of the column that it stands beside, so that indexes of the column are used. */
+/** A literal gets the type of the column that it is compared with, so that indexes of the column are used. */
 function valueSql(value: Value, beside: Value | null, { parameters }: Scope): string {
   const kind = kindOf(beside ?? value)
   if ('sql' in value)
@@ -233,7 +233,7 @@ function valueSql(value: Value, beside: Value | null, { parameters }: Scope): st
   return value.isFolded || typeName === 'uuid' ? `lower(${text}::text)` : `${text}::text`
 }
 
-/** The type of a number beside a column: that of the column where it holds the number. */
+/** The type of a number that is compared with a column: the column's type if it can hold the number. */
 function numberType(literal: number | Numeral, kind: Kind, typeName: string | undefined): string {
   if (kind === 'integer' && /^-?\d{1,18}$/.test(String(literal))) return 'int8'
   const size = Math.abs(Number(literal))
@@ -246,7 +246,7 @@ function isShape(node: Node): boolean {
   )
 }
 
-/** A relation between the column and shapes of the filter, in the system of the filter. */
+/** SQL of a relation between the column and a shape, or between shapes, in the reference system of the filter. */
 function spatialSql(op: string, [left, right]: readonly Node[], scope: Scope): string {
   const [a, b] = [shapeSql(left!, scope), shapeSql(right!, scope)]
   if (a === null && b !== null) return relationSql(SPATIAL[op]!, b, scope.crs, scope.collection)

@@ -1,7 +1,7 @@
 import { badFilter } from './errors.ts'
 import { numberOf, Numeral } from './exact-json.ts'
 
-/** An expression as CQL2 JSON has it (OGC 21-065r2, annex C); well-known text is `{ wkt }`. */
+/** An expression in the form of CQL2 JSON (OGC 21-065r2, annex C); well-known text is `{ wkt }`. */
 export type Node = string | number | Numeral | boolean | null | readonly Node[] | { readonly [name: string]: Node }
 
 const MAX_LENGTH = 8192
@@ -11,7 +11,7 @@ const TOKEN =
   /\s*(?:('(?:[^']|'')*')|("(?:[^"]|"")*")|(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([\p{L}_][\p{L}\p{N}_.:]*)|(<>|<=|>=|[-+*/^%=<>(),]))/uy
 const SHAPES = /^(?:point|linestring|polygon|multipoint|multilinestring|multipolygon|geometrycollection)$/i
 const CALLS = /^(?:casei|[st]_\w+)$/i
-/** How strongly an operator binds; NOT binds between AND and comparisons. */
+/** Precedence of operators; NOT is between AND and comparisons. */
 const BINDS: Readonly<Record<string, number>> = {
   or: 1,
   and: 2,
@@ -96,7 +96,7 @@ class Parser {
     const negated = operator === 'not'
     const of = negated ? ['like', 'ilike', 'between', 'in'].find((word) => this.#take(word)) : operator
     if (of === 'like') return not(negated, { op: 'like', args: [left, this.#expression(SUM)] })
-    // Of the draft, which GDAL 3.10 writes.
+    // `ilike` is from the draft and is sent by GDAL 3.10.
     if (of === 'ilike') {
       const args = [left, this.#expression(SUM)].map((arg) => ({ op: 'casei', args: [arg] }))
       return not(negated, { op: 'like', args })
@@ -187,7 +187,7 @@ class Parser {
   }
 }
 
-/** Chains of AND and of OR are one list, however long. */
+/** Chains of AND or OR become one list, of any length. */
 function joined(left: Node, op: string, right: Node): Node {
   const isChain =
     (op === 'and' || op === 'or') && typeof left === 'object' && left !== null && 'op' in left && left.op === op

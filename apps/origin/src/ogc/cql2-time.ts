@@ -17,7 +17,7 @@ interface Span {
 
 const DAY = /^\d{4}-\d\d-\d\d$/
 
-/** How spans `a` and `b` lie (OGC 21-065r2, 7.10), after Allen. */
+/** Relations of the spans `a` and `b` (OGC 21-065r2, 7.10; Allen's interval algebra). */
 const RELATIONS: Readonly<Record<string, (a: Span, b: Span) => string>> = {
   t_after: (a, b) => `${a.from} > ${b.to}`,
   t_before: (a, b) => `${a.to} < ${b.from}`,
@@ -36,7 +36,7 @@ const RELATIONS: Readonly<Record<string, (a: Span, b: Span) => string>> = {
   t_starts: (a, b) => `${a.from} = ${b.from} and ${a.to} < ${b.to}`,
 }
 
-/** SQL of a temporal operator; null for one that there is not. */
+/** SQL of a temporal operator; null for unknown operators. */
 export function temporalSql(
   op: string,
   args: readonly Node[],
@@ -54,7 +54,8 @@ function spanOf(node: Node, valueOf: (node: Node) => Value, parameters: Paramete
   if (interval === null) return instant(node, valueOf, parameters)
   if (!Array.isArray(interval) || interval.length !== 2) throw badFilter('an interval has two ends')
   const [from, to] = interval as [Node, Node]
-  // Only the ends that a relation asks about: a statement with a parameter that it does not use fails.
+  // The ends are getters, because a statement with an unused parameter fails: only ends that a relation needs become
+  // parameters.
   return {
     get from() {
       return from === '..' ? `'-infinity'::timestamptz` : instant(from, valueOf, parameters).from
@@ -65,7 +66,7 @@ function spanOf(node: Node, valueOf: (node: Node) => Value, parameters: Paramete
   }
 }
 
-/** A day is the span of its first to its last moment, in UTC. */
+/** A moment as a span. A day is the span from its first to its last moment in UTC. */
 function instant(node: Node, valueOf: (node: Node) => Value, parameters: Parameters): Span {
   const value = valueOf(node)
   if ('literal' in value) {
@@ -80,12 +81,12 @@ function instant(node: Node, valueOf: (node: Node) => Value, parameters: Paramet
   )
 }
 
-/** The span of a moment, or of the day that begins with it. */
+/** The span of a moment, or of the day that begins at it. */
 export function timeSpan(moment: string, isDay: boolean): Span {
   return { from: moment, to: isDay ? `(${moment} + interval '1 day - 1 microsecond')` : moment }
 }
 
-/** A time that names no zone is in UTC, whatever the zone of the session. */
+/** A time without a zone is in UTC, independent of the session's zone. */
 export function utcText(text: string): string {
   if (DAY.test(text)) return `${text}T00:00:00Z`
   return /T[\d:.]+$/.test(text) ? `${text}Z` : text

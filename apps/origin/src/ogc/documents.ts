@@ -12,7 +12,7 @@ const FEATURES = 'http://www.opengis.net/spec/ogcapi-features'
 const CQL2 = 'http://www.opengis.net/spec/cql2/1.0/conf'
 const TILES = 'http://www.opengis.net/spec/ogcapi-tiles-1/1.0/conf'
 
-/** Classes of requirements that the API meets. */
+/** URIs of the conformance classes that the API meets. */
 export const CONFORMANCE: readonly string[] = [
   'http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/core',
   'http://www.opengis.net/spec/ogcapi-common-2/1.0/conf/collections',
@@ -58,7 +58,7 @@ export function landingPage(base: string) {
   }
 }
 
-/** What a collection is described by; without bounds it tells no extent. */
+/** Facts for the description of a collection; without bounds it has no extent. */
 export interface DescribedCollection {
   readonly id: string
   readonly description: string | null
@@ -67,7 +67,7 @@ export interface DescribedCollection {
   readonly bounds: readonly number[] | null
 }
 
-/** A collection, the same in the list of all and by itself. */
+/** A collection, with the same content in the list and as a single document. */
 export function collectionDocument(base: string, { id, description, systems, bounds }: DescribedCollection) {
   const title = id
   const self = `${base}/collections/${encodeURIComponent(id)}`
@@ -78,7 +78,7 @@ export function collectionDocument(base: string, { id, description, systems, bou
     ...(bounds !== null && { extent: { spatial: { bbox: [bounds], crs: CRS84.uri } } }),
     itemType: 'feature',
     crs: systems.map(({ uri }) => uri),
-    // The last one, but that CRS84 has the same coordinates in the usual order.
+    // The last system, or CRS84 for EPSG:4326, with the same coordinates in the usual order.
     storageCrs: systems.at(-1)!.srid === CRS84.srid ? CRS84.uri : systems.at(-1)!.uri,
     links: [
       link(self, 'self', title),
@@ -107,7 +107,7 @@ const TYPES: Readonly<Record<Column['kind'], object>> = {
   other: { type: 'string' },
 }
 
-/** JSON Schema of what filters may name. */
+/** JSON Schema of the queryables. */
 export function queryablesDocument(url: string, collection: Collection) {
   const { id, key, time, layer } = collection
   const properties = queryables(collection).map((column) => {
@@ -142,7 +142,7 @@ function shapeFormat(geometryType: string): string {
 
 const WORLD = 20_037_508.342_789_244
 const ZOOMS = 25
-/** Metres of a pixel of 0.28 mm of the one tile of zoom 0. */
+/** Width of a cell at zoom 0 in metres; the scale follows from 0.28 mm per cell. */
 const CELL = (2 * WORLD) / 256
 const WEB_MERCATOR_QUAD = 'http://www.opengis.net/def/tilematrixset/OGC/1.0/WebMercatorQuad'
 

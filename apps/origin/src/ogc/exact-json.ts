@@ -1,9 +1,9 @@
 import { parseForeignJson } from '@terrane/service'
 
-/** Of ES2026, which the types do not know yet. */
+/** `JSON.rawJSON` of ES2026, which is missing in the types. */
 const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown }
 
-/** A number with more digits than a JavaScript number holds. */
+/** A number with more digits than a double can hold. */
 export class Numeral {
   readonly text: string
   constructor(text: string) {

@@ -19,7 +19,7 @@ import { asksForPage, baseOf, ownLinks, readKnown, selfOf, sendPage, sendText } 
 export type FeatureDeps = Pick<RestDeps, 'database' | 'schemas' | 'limits'>
 
 const MERGE_PATCH = 'application/merge-patch+json'
-/** Most features of a page where the setting sets no limit. */
+/** Maximum features of a page when the settings have no limit. */
 const MOST = 10_000
 const ITEMS = '/collections/:collection/items'
 
@@ -36,7 +36,7 @@ export function featureRoutes(scope: Http, deps: FeatureDeps): void {
   scope.options(`${ITEMS}/:id`, options, (request, reply) => allow(deps, request, reply))
 }
 
-/** Work on the collection of a request as its caller. @throws COLLECTION_NOT_FOUND */
+/** Runs work on the collection of a request as its caller. @throws COLLECTION_NOT_FOUND */
 export async function withCollection<T>(
   deps: FeatureDeps,
   request: FastifyRequest,
@@ -54,7 +54,7 @@ export async function withCollection<T>(
   )
 }
 
-/** The most features of a page. */
+/** Maximum features of a page. */
 export function mostOf({ limits }: FeatureDeps): number {
   return limits.maxRows || MOST
 }
@@ -86,7 +86,7 @@ async function sendItems(deps: FeatureDeps, request: FastifyRequest, reply: Fast
   return sendText(reply, `${JSON.stringify(about).slice(0, -1)},"features":[${texts.join(',')}]}`, GEOJSON)
 }
 
-/** Features of a page lead to their own. */
+/** Adds to each feature of a page a link to itself. */
 function withSelf(request: FastifyRequest, features: readonly FeatureRow[]): readonly FeatureRow[] {
   const path = selfOf(request).split('?', 1)[0]
   return features.map((feature) => {
@@ -142,7 +142,7 @@ async function create(deps: FeatureDeps, request: FastifyRequest, reply: Fastify
     return createFeature(session, collection, sent, bodyCrs(request, collection))
   })
   const path = selfOf(request).split('?', 1)[0]
-  // Written by hand: QGIS 3.40 knows the header only with a capital letter.
+  // Set without Fastify, because QGIS 3.40 reads the header only with a capital letter.
   reply.raw.setHeader('Location', `${path}/${encodeURIComponent(id)}`)
   return reply.code(201).send()
 }
@@ -168,7 +168,7 @@ async function remove(deps: FeatureDeps, request: FastifyRequest, reply: Fastify
   return reply.code(204).send()
 }
 
-/** Which methods the caller may use. */
+/** Answers with the methods that the caller may use. */
 async function allow(deps: FeatureDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   if (!request.restCaller) return reply.code(204).send()
   const { may } = await withCollection(deps, request, true, async (_, collection) => collection)
@@ -187,7 +187,7 @@ function bodyCrs({ headers }: FastifyRequest, { systems }: Collection) {
   return systemOf('Content-Crs', typeof given === 'string' ? given : null, systems)
 }
 
-/** Types that a page elsewhere cannot send without asking first. */
+/** Requires a content type that another site cannot send without a preflight. */
 function requireType({ headers }: FastifyRequest, wanted: readonly string[]): void {
   const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
   if (!wanted.includes(type)) throw noType(type || 'unknown', wanted)

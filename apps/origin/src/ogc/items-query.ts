@@ -15,9 +15,9 @@ import { envelopesOf, relationSql } from './space.ts'
 /** A requested page of features. */
 export interface ItemsQuery {
   readonly limit: number
-  /** Features with a greater id; null for the first page. */
+  /** Id after which the page starts; null for the first page. */
   readonly after: string | null
-  /** Features that are left out at the start, of collections without a primary key. */
+  /** Number of features to skip, for collections without a primary key. */
   readonly offset: number
   readonly crs: Crs
   /** Conditions on rows of `source`, joined by AND. */
@@ -38,14 +38,18 @@ const OWN = [
   'offset',
 ]
 const LIMIT = 100
-/** Features that may be left out at the start. */
+/** Maximum number of skipped features. */
 export const MOST_OFFSET = 10_000_000
-/** The draft's name of CQL2 text, by which GDAL 3.10 asks. */
+/** CQL2 text has the draft's name too, which GDAL 3.10 sends. */
 const LANGUAGES: ReadonlySet<string> = new Set(['cql2-text', 'cql2-json', 'cql-text'])
 const NUMBER = /^[+-]?[\d.]+(?:e[+-]?\d+)?$/i
 const MOMENT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))?$/i
 
-/** Reads the query of `items`; each parameter stands once. @throws BAD_PARAMETER, PARAMETER_UNKNOWN, CRS_UNKNOWN, BAD_FILTER */
+/**
+ * Reads the query of `items`; each parameter may occur once.
+ *
+ * @throws BAD_PARAMETER, PARAMETER_UNKNOWN, CRS_UNKNOWN, BAD_FILTER
+ */
 export function readItemsQuery(
   request: FastifyRequest,
   collection: Collection,
@@ -79,7 +83,7 @@ export function readItemsQuery(
   }
 }
 
-/** SQL of an id of the path or the query. */
+/** SQL of an id from the path or the query. */
 export function keyValue({ key }: Collection, id: string, parameters: Parameters): string {
   return `${parameters.add(id)}::text::${key!.type}`
 }
@@ -95,7 +99,10 @@ function bboxConditions(text: string | null, crs: Crs, collection: Collection): 
 
 const isOpen = (end: string) => end === '..' || end === ''
 
-/** RFC 3339: a moment, a day, or an interval of them with `..` for an open end. A collection without times takes any. */
+/**
+ * RFC 3339: a moment, a day, or an interval of them with `..` for an open end. A collection without times accepts any
+ * value and ignores it.
+ */
 function timeConditions(text: string | null, { time }: Collection, parameters: Parameters): string[] {
   if (text === null) return []
   const ends = text.split('/')

@@ -5,12 +5,12 @@ import { inSystem, type Crs } from './crs.ts'
 import { noFeature } from './errors.ts'
 import { keyValue, MOST_OFFSET, type ItemsQuery } from './items-query.ts'
 
-/** Features in a form. */
+/** A page of features in one form. */
 export interface Page<Feature> {
   readonly features: readonly Feature[]
-  /** The parameter that asks for the following page; null on the last one. */
+  /** The parameter of the next page; null on the last page. */
   readonly next: readonly [name: 'after' | 'offset', value: string] | null
-  /** Number of all features that fit; null where it was not counted to its end. */
+  /** Number of all matching features; null when counting stopped at the limit. */
   readonly matched: number | null
 }
 
@@ -21,22 +21,22 @@ interface Row {
   readonly properties: string
 }
 
-/** How features are read, and what a row becomes. */
+/** How features are read, and how a row is converted. */
 export interface Form<Feature> {
-  /** Expressions of a geometry in the system of the answer, and of the row `shown`. */
+  /** SQL of a geometry in the system of the answer, and of the row `shown`. */
   readonly geometry: (geometry: string, digits: number) => string
   readonly properties: string
   readonly feature: (row: Row, collection: Collection) => Feature
 }
 
-/** Features as texts of GeoJSON: numbers are as the database writes them. */
+/** Features as GeoJSON texts, with numbers as the database writes them. */
 export const AS_GEOJSON: Form<string> = {
   geometry: (geometry, digits) => `st_asgeojson(${geometry}, ${digits}, 0)`,
   properties: 'row_to_json(shown.*)::text',
   feature: featureText,
 }
 
-/** A feature as a row of a table for people: values are texts, and of the geometry there is the type. */
+/** A feature as a row of a table for people: values are texts, and the geometry is replaced by its type. */
 export interface FeatureRow extends Record<string, unknown> {
   readonly id: string | undefined
   readonly properties: Readonly<Record<string, string | null>>
@@ -45,7 +45,7 @@ export interface FeatureRow extends Record<string, unknown> {
 
 export const AS_ROWS: Form<FeatureRow> = {
   geometry: (geometry) => `substr(st_geometrytype(${geometry}), 4)`,
-  // Flat, whatever the depth of the values.
+  // Values are read as texts, so their nesting does not matter.
   properties: `(select coalesce(json_agg(value), '[]') from json_each_text(row_to_json(shown.*)))::text`,
   feature: ({ id, geometry, properties }, collection) => {
     const values = JSON.parse(properties) as readonly (string | null)[]
@@ -57,14 +57,17 @@ export const AS_ROWS: Form<FeatureRow> = {
   },
 }
 
-/** More features are not counted. */
+/** Maximum features that are counted. */
 const MOST_COUNTED = 100_000
 const COUNT_MS = 2000
 const CANCELED = '57014'
-/** Digits behind the point: a tenth of a millimetre. */
+/** Decimal digits of coordinates: a tenth of a millimetre. */
 const DIGITS = { degrees: 9, meters: 4 } as const
 
-/** Reads a page as the session's role. Pages follow primary keys, so that none is read twice or left out while others change. */
+/**
+ * Reads a page under the session's role. Pages are ordered by primary key, so that changes between pages neither repeat
+ * nor omit features.
+ */
 export async function readPage<Feature>(
   session: Session,
   collection: Collection,
@@ -97,7 +100,10 @@ function offsetAfter(offset: number): Page<unknown>['next'] {
   return offset > MOST_OFFSET ? null : ['offset', String(offset)]
 }
 
-/** Number of rows up to one more than are counted; infinite where counting takes too long, for what was read stays. */
+/**
+ * Number of rows, at most one more than the limit of counting; infinite when counting takes too long, because the page
+ * itself is read already.
+ */
 async function countWithin(session: Session, text: string, { values }: Parameters): Promise<number> {
   await session.query(`savepoint counted; set local statement_timeout = ${COUNT_MS}`)
   try {
@@ -131,7 +137,7 @@ export function keyCondition(collection: Collection, id: string, parameters: Par
   return `source.${quoteIdentifier(collection.key.name)} = ${keyValue(collection, id, parameters)}`
 }
 
-/** A text that no value of the type has. */
+/** True for the errors of a text that is not valid for its type. */
 export function isNoValue(error: unknown): boolean {
   return ['22P02', '22003', '22007', '22008'].includes(String((error as { code?: unknown }).code))
 }

@@ -19,16 +19,16 @@ import { featureRoutes, mostOf, withCollection, type FeatureDeps } from './featu
 import { openApiDocument } from './openapi.ts'
 import { baseOf, readKnown, respond, selfOf } from './respond.ts'
 
-/** Collections that the description of the API names one by one. */
+/** Maximum collections that the description of the API names individually. */
 const MOST_NAMED = 200
-/** Longest list of collections with extents: those of many tables take long to read. */
+/** Longest list of collections with extents, because the extents of many tables take long. */
 const MOST_EXTENTS = 20
 
 export type OgcDeps = FeatureDeps & Pick<RestDeps, 'authenticate'> & { readonly tiles: Tiles }
 
 /**
- * `/ogc/v1`: OGC API Features (parts 1 to 4) and Tiles over the tables and views that the caller may read, as JSON and as pages.
- * The key may also be the password of HTTP Basic, which browsers and QGIS ask for.
+ * `/ogc/v1`: OGC API Features (parts 1 to 4) and Tiles for the tables and views that the caller may read, as JSON and
+ * as pages. The key may also be the password of HTTP Basic, which browsers and QGIS ask the user for.
  */
 export async function ogcRoutes(app: Http, deps: OgcDeps): Promise<void> {
   await app.register(
@@ -36,7 +36,7 @@ export async function ogcRoutes(app: Http, deps: OgcDeps): Promise<void> {
       scope.setErrorHandler(sendError)
       compressAnswers(scope, { hasTags: true })
       scope.addHook('onRequest', async (request) => {
-        // A browser asks without a key whether it may ask with one.
+        // A preflight of a browser has no key.
         if (request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined) return
         if (!URL.canParse(baseOf(request))) throw badParameter('the header Host', 'the name of a host is wanted')
         takeBasicKey(request)
@@ -49,7 +49,7 @@ export async function ogcRoutes(app: Http, deps: OgcDeps): Promise<void> {
           ? payload
           : boundBody(request, payload, deps.limits.publicBodyBytes),
       )
-      // Bodies reach the database as text: it parses them, so that numbers of any size survive.
+      // Bodies are passed to the database as text, so that numbers keep all digits.
       scope.removeAllContentTypeParsers()
       scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
       documentRoutes(scope, deps)
@@ -138,7 +138,7 @@ function collectionRoutes(scope: Http, deps: OgcDeps): void {
   })
 }
 
-/** Bounds of one of several tables; null where they cannot be read, which hides none of the others. */
+/** Bounds of a table in the list; null when they cannot be read, so that other tables are still listed. */
 async function boundsInList(deps: OgcDeps, request: FastifyRequest, schema: string, name: string) {
   const read = runAs(deps.database, listingAs(deps, request), async (session) =>
     boundsOf(session, await findLayer(session, schema, name, null)),

@@ -35,11 +35,11 @@ export function respond(
   const isPage = asksForPage(request)
   const whole = { ...document, links: [...ownLinks(request, type, isPage), ...othersOf(document['links'])] }
   if (isPage) return sendPage(reply, title, whole)
-  // OpenAPI allows no members of others at its root.
+  // The root of an OpenAPI document may have no other members.
   return sendText(reply, JSON.stringify(type === OPENAPI ? document : whole), type)
 }
 
-/** Links of a document to itself and to its other form. */
+/** Links of a document to itself and to its other format. */
 export function ownLinks(request: FastifyRequest, type: string, isPage: boolean) {
   const self = selfOf(request)
   const page = { href: withFormat(self, 'html'), type: 'text/html', title: 'This document as a page' }
@@ -70,10 +70,10 @@ export function sendPage(
   return sendText(reply, htmlPage(title, document, text), 'text/html; charset=utf-8')
 }
 
-/** Sends a text for this caller alone. */
+/** Sends a text that only this caller may cache. */
 export function sendText(reply: FastifyReply, text: string, type: string): FastifyReply {
   for (const name of ['Accept', 'apikey', 'Authorization']) addVary(reply, name)
-  // Bytes, since a text would have the parameters of its type written anew.
+  // A Buffer, because Fastify rewrites the parameters of the content type of a text.
   return reply.headers({ 'cache-control': 'private, no-cache', 'content-type': type }).send(Buffer.from(text))
 }
 

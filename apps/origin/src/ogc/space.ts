@@ -1,7 +1,7 @@
 import type { Collection } from './collection.ts'
 import type { Crs } from './crs.ts'
 
-/** The largest shape, in degrees or meters, that is looked up by the index of another system. */
+/** Size in degrees or meters up to which a shape is looked up by the index of another system. */
 const NEAR = { degrees: 5, meters: 500_000 } as const
 
 /** Envelopes of a box in the order of the system's axes: two where it crosses the antimeridian. */
@@ -20,7 +20,7 @@ export function envelopesOf(box: readonly number[], crs: Crs, refuse: (detail: s
   return spans.map(([w, e]) => `st_makeenvelope(${w}, ${south}, ${e}, ${north}, ${crs.srid})`)
 }
 
-/** SQL of a relation between a row's geometry and a shape in `crs`, where edges of the shape are straight. */
+/** SQL of a relation between a row's geometry and a shape in `crs`, with straight edges in that system. */
 export function relationSql(
   relation: string,
   shape: string,
@@ -32,7 +32,7 @@ export function relationSql(
   if (relation === 'st_disjoint') return exact
   const side = `greatest(st_xmax(${shape}) - st_xmin(${shape}), st_ymax(${shape}) - st_ymin(${shape}))`
   const pole = crs.isGeographic ? ` and greatest(-st_ymin(${shape}), st_ymax(${shape})) < 85` : ''
-  // Edges bend on their way to the other system: the box is widened, and cut into short edges.
+  // Straight edges are curves in the other system, so the box is enlarged and its edges are cut into short ones.
   const wide = `st_segmentize(st_expand(${shape}, ${side} * 0.05 + 1e-9), ${side} / 8 + 1e-9)`
   return `(${geometry} && (case when ${side} <= ${crs.isGeographic ? NEAR.degrees : NEAR.meters}${pole}
     then st_transform(${wide}, ${srid}) else st_makeenvelope(-1e38, -1e38, 1e38, 1e38, ${srid}) end) and ${exact})`

@@ -12,7 +12,7 @@ export function tileSetOf(request: FastifyRequest): TileSet {
   return oneOf('tms', tms, Object.keys(TILE_SETS) as TileSet[])
 }
 
-/** Place, scale (how many pixels stand for one: `@2x`) and ending of a tile. @throws BAD_PARAMETER */
+/** Position, scale (`@2x`: two pixels for one) and extension of a tile. @throws BAD_PARAMETER */
 export function readTileAddress(
   params: { readonly z: string; readonly x: string; readonly file: string },
   set: TileSet,

@@ -3,13 +3,13 @@ import type { FastifyRequest } from 'fastify'
 import { MAX_ZOOM } from './addresses.ts'
 import { formatOf, integer } from './parameters.ts'
 
-/** What tiles are asked for with. */
+/** Parameters and tile set of a request for tiles. */
 export interface TileQuery {
   readonly query: URLSearchParams
   readonly set: TileSet
 }
 
-/** Parameters of documents that are none of tiles. */
+/** Parameters of documents that tiles do not have. */
 const OWN = ['tile_format', 'tile_scale', 'minzoom', 'maxzoom']
 
 /** The template of a raster's tiles, with the parameters of the request. */
@@ -23,7 +23,7 @@ export function tilesAddress(request: FastifyRequest, { query, set }: TileQuery,
   return `${base}/tiles/${set}/{z}/{x}/{y}${ending}?${wanted.toString()}`
 }
 
-/** The zooms that are asked for, else those of the raster. */
+/** The requested zooms, or those of the raster. */
 export function readZooms(query: URLSearchParams, about: RasterDescription): { minzoom: number; maxzoom: number } {
   const zoom = (name: 'minzoom' | 'maxzoom'): number =>
     query.has(name) ? integer(name, query.get(name) as string, 0, MAX_ZOOM) : about[name]
@@ -55,7 +55,7 @@ export function tileJson(
   }
 }
 
-/** As TiTiler's `/info` has it, and what else is known. */
+/** The answer of TiTiler's `/info`, with further members. */
 export function infoBody(about: RasterDescription): Record<string, unknown> {
   const { bands, limits, defaultBands } = about
   return {

@@ -4,9 +4,11 @@ import { readBytes, type GuardedFetch } from '@terrane/service'
 import type { ObjectInfo, ObjectStore } from '@terrane/storage'
 import type { ByteSpan, RasterFile } from '@terrane/tiling/raster'
 
-/** Spans with a gap of at most this many bytes are read as one: a request costs more than these bytes. */
+/**
+ * Byte ranges with a gap of at most this size are read as one, because a request costs more than the additional bytes.
+ */
 const NEAR = 16 * 1024
-/** Requests for one picture that are under way at once. */
+/** Concurrent requests for one picture. */
 const AT_ONCE = 6
 
 /** An object of the project's storage. */
@@ -38,13 +40,13 @@ export async function localFile(roots: readonly string[], name: string): Promise
         read: joined(facts.size, readRange),
       }
     } catch {
-      // Not under this root.
+      // The file is not under this root.
     }
   }
   return null
 }
 
-/** A file behind a URL whose server knows ranges; null when it does not answer so. */
+/** A file at a URL whose server supports range requests; null otherwise. */
 export async function remoteFile(fetch: GuardedFetch, url: string, signal: AbortSignal): Promise<RasterFile | null> {
   const ask = async (offset: number, length: number, stop: AbortSignal) => {
     const headers = { range: `bytes=${offset}-${offset + length - 1}` }
@@ -62,7 +64,7 @@ export async function remoteFile(fetch: GuardedFetch, url: string, signal: Abort
 
 type ReadRange = (offset: number, length: number, signal: AbortSignal) => Promise<Uint8Array>
 
-/** Reads spans by fewer, larger ranges, a few at once. */
+/** Joins ranges to fewer and larger ones, and reads several at a time. */
 function joined(size: number, readRange: ReadRange): RasterFile['read'] {
   return async (spans, signal) => {
     const ranges = joinSpans(spans.map(({ offset, length }) => ({ offset, length: Math.min(length, size - offset) })))
@@ -82,7 +84,7 @@ function joined(size: number, readRange: ReadRange): RasterFile['read'] {
   }
 }
 
-/** Spans in the order of the file; neighbours that lie close together are joined. */
+/** Ranges in the order of the file; close neighbours are joined. */
 function joinSpans(spans: readonly ByteSpan[]): ByteSpan[] {
   const ranges: { offset: number; length: number }[] = []
   for (const { offset, length } of spans.toSorted((a, b) => a.offset - b.offset)) {

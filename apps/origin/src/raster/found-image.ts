@@ -6,7 +6,7 @@ import { MAX_ITEM_BYTES, filePart, itemPart, vrtPart, type OpenPart } from './sc
 import type { SourceChoice } from './source-choice.ts'
 import type { FoundRaster } from './sources.ts'
 
-/** Files of one picture, of all its scenes. */
+/** Maximum files of one picture, over all its scenes. */
 const MAX_IMAGE_FILES = 256
 
 /** @throws TOO_MANY_FILES */
@@ -35,7 +35,7 @@ export function foundImage(
   return { image: { key, files, plan }, open: parts.every(({ isOpen }) => isOpen) }
 }
 
-/** A file as what it is. */
+/** Opens a file by its kind: GeoTIFF, VRT or STAC item. */
 export async function partOf(found: OpenFile, choice: SourceChoice, opener: FileOpener): Promise<OpenPart> {
   const { source } = found
   const name = source.kind === 'url' ? source.url : source.path

@@ -9,14 +9,16 @@ import { sourceTooLong } from './errors.ts'
 import { localFile, remoteFile, storedFile } from './files.ts'
 import type { RasterSources } from './sources.ts'
 
-/** A file that the caller may read, and whether everybody may keep its pictures. */
+/** A file that the caller may read; `isOpen` when anyone may cache its pictures. */
 export interface OpenFile {
   readonly file: RasterFile
   readonly isOpen: boolean
   readonly source: FileSource
 }
 
-/** Opens files as a caller may: any of a public bucket, everything else for the service role alone. */
+/**
+ * Opens files with the caller's rights: files of public buckets for everyone, other files only for the service role.
+ */
 export class FileOpener {
   readonly #sources: RasterSources
   readonly #request: FastifyRequest
@@ -31,7 +33,7 @@ export class FileOpener {
   }
 
   /**
-   * Null for a file that is not there, or that the caller may not know of.
+   * Null for a missing file, or one whose existence the caller may not know.
    *
    * @throws UNAUTHORIZED, FORBIDDEN for a file outside of storage, and what the guarded fetch throws
    */
@@ -46,14 +48,14 @@ export class FileOpener {
     return file && { file, isOpen: false, source }
   }
 
-  /** A file by the name that a table keeps: an address, or a path in storage, else below a data folder. */
+  /** Opens a file by the name that a table stores: a URL, or a path in storage, or else a path below a data folder. */
   async openNamed(name: string): Promise<OpenFile | null> {
     if (/^https?:\/\//i.test(name)) return this.open({ kind: 'url', url: name })
     const [bucket = '', ...path] = name.split('/')
     if (path.length > 0) {
       const stored = await this.#stored({ kind: 'storage', bucket, path: path.join('/') })
       if (stored) return stored
-      // A path below a data folder looks like one in a bucket.
+      // The path may also be one below a data folder, which only the service role may read.
       if (!(await this.#isService())) return null
     }
     return this.open({ kind: 'path', path: name })
@@ -66,7 +68,7 @@ export class FileOpener {
     return Buffer.from(bytes as Uint8Array).toString('utf8')
   }
 
-  /** The text at an address, whose server need not know ranges. For the service role alone. */
+  /** The text at a URL, without range requests; only for the service role. */
   async textAt(url: string, limit: number): Promise<string> {
     if (!(await this.#isService())) throw forbidden({ need: 'the service role key, for a source outside of storage' })
     const answer = await this.#sources.fetch(url, { signal: this.#signal, maxBytes: limit, timeoutMs: 30_000 })
@@ -87,7 +89,7 @@ export class FileOpener {
     return info && { file: storedFile(storage.store, info), isOpen: bucket.public, source }
   }
 
-  /** A scene has many files, its caller is one. */
+  /** The caller is identified once, though a scene has many files. */
   #identify(): Promise<Principal | null> {
     return (this.#principal ??= this.#sources.storage.identify(this.#request))
   }

@@ -11,7 +11,7 @@ import { badParameter, notOffered } from './errors.ts'
 
 /** Parameters of TiTiler that would change the picture and are not offered. They are refused, not ignored. */
 const NOT_OFFERED = ['asset_bidx', 'bbox', 'bbox-crs', 'crs', 'f']
-/** As GDAL and TiTiler call them; others fall back to none of these. */
+/** Names of GDAL and TiTiler; other methods are refused. */
 const RESAMPLING = ['nearest', 'bilinear'] as const
 
 /** Largest picture, in pixels of a side. */
@@ -25,7 +25,8 @@ const MAX_SIDE = 2048
  */
 export function readStyle(query: URLSearchParams): RenderStyle {
   for (const name of NOT_OFFERED) if (query.has(name)) throw notOffered({ name })
-  // Pixels around a tile are read anyway, and bands go by the names of their assets.
+  // `padding` and `asset_as_band` are checked and have no effect: the renderer always reads pixels around a tile, and
+  // bands are named after their assets.
   if (query.has('padding')) integer('padding', query.get('padding') as string, 0, 1024)
   if (query.has('asset_as_band')) truth('asset_as_band', query.get('asset_as_band') as string)
   const bidx = query.getAll('bidx').map((text) => integer('bidx', text, 1, 65_535))
@@ -45,7 +46,7 @@ export function readStyle(query: URLSearchParams): RenderStyle {
   }
 }
 
-/** What is computed of values and colours; the renderer reads the texts. */
+/** Texts for computations on values and colours; the renderer parses them. */
 function valuesOf(query: URLSearchParams): Pick<RenderStyle, 'expression' | 'algorithm' | 'colorFormula'> {
   const expression = query.get('expression')
   const formula = query.get('color_formula')
@@ -91,14 +92,14 @@ function algorithmParameters(text: string | null): AlgorithmParameters {
   return value as AlgorithmParameters
 }
 
-/** The format by the end of the path, else by Accept, else PNG. */
+/** The format by the extension of the path, or by Accept, or else PNG. */
 export function formatOf(extension: string | undefined, accept: string | undefined): PictureFormat {
   if (extension === undefined) return accept?.includes('image/webp') ? 'webp' : 'png'
   const name = extension === 'jpg' ? 'jpeg' : extension === 'tiff' ? 'tif' : extension
   return oneOf('format', name, ['png', 'webp', 'jpeg', 'npy', 'tif'] as const)
 }
 
-/** The size that `width` and `height` ask for; null without them. @throws BAD_PARAMETER */
+/** The requested size; null without `width` and `height`. @throws BAD_PARAMETER */
 export function sizeOf(query: URLSearchParams): readonly [number, number] | null {
   const [width, height] = [query.get('width'), query.get('height')]
   if (width === null && height === null) return null
@@ -106,16 +107,16 @@ export function sizeOf(query: URLSearchParams): readonly [number, number] | null
   throw badParameter({ name: 'width', value: width ?? '', wanted: 'width and height are wanted together' })
 }
 
-/** What the pixels of a box are squares of. @throws BAD_PARAMETER */
+/** Coordinate plane in which the pixels of a box are squares. @throws BAD_PARAMETER */
 export function planeOf(query: URLSearchParams): 'mercator' | 'lnglat' {
   const text = (query.get('dst_crs') ?? 'epsg:3857').toLowerCase()
   return oneOf('dst_crs', text, ['epsg:3857', 'epsg:4326']) === 'epsg:4326' ? 'lnglat' : 'mercator'
 }
 
-/** Brings coordinates of a request to longitude and latitude. */
+/** Converts coordinates of a request to longitude and latitude. */
 export type ToLngLat = (x: number, y: number) => readonly [number, number]
 
-/** What `coord_crs` says of coordinates: `epsg:4326` (unless given) or `epsg:3857`, x first in both. @throws BAD_PARAMETER */
+/** Converter for `coord_crs`: `epsg:4326` (default) or `epsg:3857`, x first in both. @throws BAD_PARAMETER */
 export function coordinatesOf(query: URLSearchParams): ToLngLat {
   const text = (query.get('coord_crs') ?? 'epsg:4326').toLowerCase()
   if (oneOf('coord_crs', text, ['epsg:3857', 'epsg:4326']) === 'epsg:4326') return (x, y) => [x, y]

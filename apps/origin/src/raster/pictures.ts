@@ -9,7 +9,7 @@ import type { FoundRaster } from './sources.ts'
 
 export type PictureRequest = Extract<RenderRequest, { kind: 'picture' }>
 
-/** A picture; without bytes where it shows nothing. */
+/** A drawn picture; `bytes` is null when it is empty. */
 interface Drawn {
   readonly bytes: Uint8Array | null
 }
@@ -21,16 +21,16 @@ const CONTENT_TYPES: Readonly<Record<PictureFormat, string>> = {
   npy: 'application/x-binary',
   tif: 'image/tiff; application=geotiff',
 }
-/** What is drawn twice is mostly drawn twice within minutes. */
+/** Size of the picture cache; repeated requests mostly come within minutes. */
 const PICTURE_BYTES = 48 * 1024 * 1024
-/** Larger files are not kept. */
+/** Larger pictures are not cached. */
 const KEPT_BYTES = 4 * 1024 * 1024
-/** Bytes that an entry of the cache takes beside its picture. */
+/** Bytes of a cache entry besides its picture. */
 const ENTRY_BYTES = 200
-/** Cut with the style, so that a changed renderer does not answer with kept pictures. */
+/** Version of the renderer, which is part of the cache key: increment it when pictures change. */
 const RENDERER = 3
 
-/** Draws pictures, and keeps those of the last minutes. */
+/** Draws pictures, and caches recent ones. */
 export class Pictures {
   readonly #pool: RenderPool
   readonly #find: FindRaster
@@ -44,7 +44,10 @@ export class Pictures {
     this.#find = find
   }
 
-  /** A picture with a strong ETag of its inputs: a client that has it gets 304 before anything is drawn. */
+  /**
+   * Sends a picture with a strong ETag of its inputs, so that a client with the current picture gets 304 before it is
+   * drawn.
+   */
   async send(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -52,7 +55,7 @@ export class Pictures {
     { picture, box }: { readonly picture: PictureRequest; readonly box: LngLatBox | null },
   ): Promise<FastifyReply> {
     const raster = await this.#find(request, signal, box)
-    // Of what is drawn, not of how it was asked for.
+    // The name identifies the content of the picture, not the form of the request.
     const name = serialize([RENDERER, raster.image.key, picture])
     const etag = `"${createHash('sha256').update(name).digest('base64url').slice(0, 27)}"`
     reply.headers({ etag, 'cache-control': cacheControl(raster), vary: 'Accept, apikey, Authorization' })

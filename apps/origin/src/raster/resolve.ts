@@ -7,11 +7,11 @@ import type { FoundRaster, RasterSources, SourceRequest } from './sources.ts'
 import { imageOfTable } from './table-image.ts'
 
 /**
- * The raster that `url` names: `storage://{bucket}/{path}` as storage gives it to the caller (anything of a public bucket,
- * the rest to the service role), `https://…` for the service role, or `embeddings://{table}`, the sources of a table that the caller
- * may read as one mosaic; `embeddings://{table}/{number}` is one of them, by the number of `embedding_sources`. A file is a GeoTIFF,
- * a VRT (by its ending) or a STAC item (`.json`, `.geojson`, `…/items/{id}`, or with `assets`). A source that lies in storage follows
- * its bucket; one outside of it is shown to the service role alone.
+ * The raster that `url` names. `storage://{bucket}/{path}`: an object with the access rules of storage (any of a public
+ * bucket, others for the service role). `https://…`: for the service role. `embeddings://{table}`: the sources of a
+ * table that the caller may read, as one mosaic; with `/{number}` a single one, by its number in `embedding_sources`. A
+ * file is a GeoTIFF, a VRT (by its extension) or a STAC item (`.json`, `.geojson`, `…/items/{id}`, or with `assets`). A
+ * source in storage has the access rules of its bucket; other sources are for the service role only.
  *
  * @throws RASTER_NOT_FOUND, SOURCE_NOT_FOUND, UNAUTHORIZED, FORBIDDEN, and what scenes are refused for
  */

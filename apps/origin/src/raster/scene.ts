@@ -16,20 +16,20 @@ import type { FileOpener, OpenFile } from './open-file.ts'
 
 /** Longest STAC item, in bytes. */
 export const MAX_ITEM_BYTES = 4 << 20
-/** Files of one scene: each is opened. */
+/** Maximum files of one scene, because each is opened. */
 const MAX_FILES = 64
-/** Files of one scene that are looked up at once. */
+/** Files of one scene that are looked up concurrently. */
 const AT_ONCE = 8
 
-/** A part of a picture with its files; their numbers count from 0. */
+/** A part of a picture with its files, which are numbered from 0. */
 export interface OpenPart {
   readonly part: ImagePart
   readonly files: readonly RasterFile[]
-  /** Whether everybody may keep its pictures. */
+  /** Whether anyone may cache its pictures. */
   readonly isOpen: boolean
 }
 
-/** A file as it is. */
+/** A single file as a part. */
 export function filePart({ file, isOpen }: OpenFile): OpenPart {
   return { part: { scene: null, files: [0], boxes: null }, files: [file], isOpen }
 }
@@ -65,7 +65,7 @@ export async function itemPart(
   return openScene(scene, await files.open())
 }
 
-/** A VRT beside its files. @throws VRT_UNUSABLE */
+/** A VRT with its files. @throws VRT_UNUSABLE */
 export async function vrtPart(vrt: OpenFile, opener: FileOpener): Promise<OpenPart> {
   const { scene, files: names } = readVrt(await opener.text(vrt, MAX_VRT_BYTES))
   const files = new FileList((name) => openNear(opener, fileNear(name, vrt.source, 'name')))
@@ -84,7 +84,7 @@ interface KeptFile {
   readonly nodata?: number
 }
 
-/** What a table keeps of a scene. */
+/** Description of a scene that a table stores. */
 export interface KeptScene {
   readonly files: readonly KeptFile[]
   readonly mask?: {
@@ -95,7 +95,7 @@ export interface KeptScene {
   }
 }
 
-/** The scene that a source of a table was made of. */
+/** The scene from which a source of a table was made. */
 export async function keptPart({ files: kept, mask }: KeptScene, opener: FileOpener): Promise<OpenPart> {
   const files = new FileList((name) => opener.openNamed(name))
   const scene = sceneOf(
@@ -130,7 +130,7 @@ function openScene(scene: Scene, files: readonly OpenFile[]): OpenPart {
   }
 }
 
-/** Opens a file beside another one; null for a name that leads elsewhere. */
+/** Opens a file that is named relative to another one; null for a name that leads outside. */
 async function openNear(opener: FileOpener, source: FileSource | null): Promise<OpenFile | null> {
   return source && (await opener.open(source))
 }

@@ -2,12 +2,12 @@ import type { PixelSelection } from '@terrane/tiling/raster'
 import { badParameter } from './errors.ts'
 import { integer, oneOf } from './parameters.ts'
 
-/** Which source of a table lies on top. */
+/** Order of a table's sources; the first is on top. */
 export type SourceOrder = 'newest' | 'oldest' | 'cloud' | 'number'
 
 /** Which files of a source are drawn. */
 export interface SourceChoice {
-  /** Of a STAC item: names of assets or bands, common names, roles or numbers; null where none is named. */
+  /** For a STAC item: names of assets or bands, common names, roles or numbers; null when none is given. */
   readonly assets: readonly string[] | null
   readonly order: SourceOrder
   readonly selection: PixelSelection
@@ -43,7 +43,7 @@ export function readSourceChoice(query: URLSearchParams): SourceChoice {
   }
 }
 
-/** A date is the beginning of its day for `since`, and its end for `until`, in UTC. */
+/** A date means the beginning of its day for `since`, and its end for `until`, in UTC. */
 function timeOf(name: 'since' | 'until', text: string | null): string | null {
   if (text === null) return null
   const isDay = /^\d{4}-\d\d-\d\d$/.test(text)

@@ -8,17 +8,17 @@ export interface RasterSources {
   readonly storage: StorageDeps
   readonly database: Database
   readonly fetch: GuardedFetch
-  /** Folders where the sources of embeddings tables may lie. */
+  /** Folders with sources of embeddings tables. */
   readonly dataRoots: readonly string[]
 }
 
-/** A raster, and whether everybody may keep its pictures. */
+/** A raster; `isOpen` when anyone may cache its pictures. */
 export interface FoundRaster {
   readonly image: RasterImage
   readonly open: boolean
 }
 
-/** What is asked of a source. */
+/** Choice and area of a request for a source. */
 export interface SourceRequest {
   readonly url: string
   readonly choice: SourceChoice

@@ -9,9 +9,9 @@ import { keptPart, type KeptScene, type OpenPart } from './scene.ts'
 import type { SourceOrder } from './source-choice.ts'
 import type { FoundRaster, RasterSources, SourceRequest } from './sources.ts'
 
-/** Sources of a table that a document or preview tells the extent of. */
+/** Maximum sources of a table for which a document or preview states the extent. */
 const MAX_SOURCES = 10_000
-/** Parts of a mosaic that are opened at once. */
+/** Parts of a mosaic that are opened concurrently. */
 const AT_ONCE = 4
 
 interface TableRequest {
@@ -19,7 +19,7 @@ interface TableRequest {
   readonly request: FastifyRequest
   readonly opener: FileOpener
   readonly table: string
-  /** Of a source; undefined for all. */
+  /** Number of the requested source; undefined for all. */
   readonly number: string | undefined
   readonly asked: SourceRequest
 }
@@ -28,12 +28,13 @@ interface TableSource {
   readonly name: string
   readonly bbox: readonly [number, number, number, number] | null
   readonly scene: KeptScene | null
-  /** How many are chosen, wherever they lie. */
+  /** Number of chosen sources in all areas. */
   readonly total: number
 }
 
 /**
- * The sources of a table as a mosaic, or its only one. Of a mosaic the first in order is always a part: it decides how all are shown.
+ * The sources of a table as a mosaic, or its only source. The first source of a mosaic is always opened, because it
+ * decides how all are displayed.
  *
  * @throws RASTER_NOT_FOUND, SOURCE_NOT_FOUND, NO_SOURCES_CHOSEN
  */
@@ -58,8 +59,8 @@ export async function imageOfTable(wanted: TableRequest): Promise<FoundRaster> {
 }
 
 /**
- * Places of a part. Without an area the first has those of all, for how far the whole reaches. Null: only its files tell, unless
- * there are more parts than are opened, which must not be passed over.
+ * Boxes of a part; without an area, the first part has the boxes of all for the extent of the whole. Null when only the
+ * files tell the box; with more parts than can be opened, the world instead, so that the source is not skipped.
  */
 function boxesOf(found: readonly TableSource[], i: number, area: LngLatBox | null): readonly LngLatBox[] | null {
   const { bbox } = found[i]!
@@ -94,11 +95,11 @@ const ORDER: Readonly<Record<SourceOrder, string>> = {
   number: 's.source',
 }
 
-/** Names of sources are not the caller's to read, their pictures may be. */
+/** Read without the caller's role: names of sources are not visible to callers, but their pictures may be. */
 async function sourcesOf({ sources: { database }, table, number, asked }: TableRequest): Promise<TableSource[]> {
   const { choice, area } = asked
   const only = number === undefined ? choice.sources : [Number(number)]
-  // Of an area one more than may be read, after the first, tells that there are more.
+  // One row more than the maximum shows that there are more sources in the area.
   const most = area === null ? MAX_SOURCES + 1 : MAX_PARTS + 1
   const { rows } = await database.query<TableSource>(
     `with chosen as (
@@ -147,7 +148,7 @@ async function openPart(
   { name, scene }: Pick<TableSource, 'name' | 'scene'>,
   { opener, table, asked }: PartContext,
 ): Promise<OpenPart> {
-  // A VRT keeps the names of its files alone; the bands are read of it.
+  // A source that is a VRT is stored with the names of its files only, so its bands are read from the VRT.
   if (scene !== null && scene.files.every((file) => 'band' in file)) return keptPart(scene, opener)
   const file = await opener.openNamed(name)
   if (file === null) throw sourceGone({ table })

@@ -9,11 +9,11 @@ import { options, queryOf, type FindRaster } from './request.ts'
 
 type Area = Extract<RenderRequest, { kind: 'statistics' }>['area']
 
-/** Features of one request for statistics. */
+/** Maximum features of one request for statistics. */
 const MAX_FEATURES = 100
 const DEFAULT_SIDE = 1024
 
-/** Numbers of rasters: statistics of all or of areas, and values of a place. */
+/** Values of rasters: statistics of the whole or of areas, and values at a position. */
 export function valueRoutes(app: Http, pool: RenderPool, find: FindRaster): void {
   pointRoute(app, pool, find)
   const statistics = async (request: FastifyRequest, signal: AbortSignal, area: Area) => {

@@ -3,7 +3,7 @@ import { TerraneError } from '@terrane/core'
 import { refuseCostlyJson } from '@terrane/service'
 import { RestError } from './errors.ts'
 
-/** The named arguments of a call, and its body as it came: the database parses it, so that numbers of any size survive. */
+/** The named arguments of a call, and its unparsed body, which the database parses, so that numbers keep all digits. */
 export function argumentsOfBody(body: unknown): { json: string; names: string[] } {
   if (body === undefined || body === null || body === '') return { json: '{}', names: [] }
   const parsed = parseJson(body)
@@ -11,7 +11,7 @@ export function argumentsOfBody(body: unknown): { json: string; names: string[] 
     throw new RestError(400, 'PGRST102', 'The body must be a JSON object of named arguments')
   }
   const names = Object.keys(parsed)
-  // PostgreSQL's own limit of a function's arguments.
+  // PostgreSQL's own limit on arguments of a function.
   if (names.length > 100) throw new RestError(400, 'PGRST102', 'A function has at most 100 arguments')
   return { json: body as string, names }
 }
@@ -21,7 +21,7 @@ export function argumentsOfQuery(parameters: URLSearchParams): string {
   return JSON.stringify(Object.fromEntries([...parameters].filter(isArgument)))
 }
 
-/** The rows of a body and their columns: those of `columns=`, else those of the first row. */
+/** The rows of a body and their columns: those in `columns=`, or else those of the first row. */
 export function readRowsBody(body: unknown, query: RestQuery): { columns: string[]; rows: unknown; json: string } {
   const rows = parseJson(body)
   const first: unknown = Array.isArray(rows) ? rows[0] : rows

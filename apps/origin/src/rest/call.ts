@@ -39,7 +39,7 @@ declare module 'fastify' {
 /** A request for a table or function by its name. */
 export type Named = FastifyRequest<{ Params: { name: string } }>
 
-/** One request, read. */
+/** The parsed parts of one request. */
 export interface Call {
   readonly principal: Principal
   readonly schema: string
@@ -59,7 +59,7 @@ const CONTENT_TYPES: Readonly<Record<Format, string>> = {
   planText: 'application/vnd.pgrst.plan+text; charset=utf-8',
 }
 
-/** Runs work as the caller, for as long as the caller may. */
+/** Runs work as the caller, with the caller's timeout. */
 export function run<T>(
   deps: RestDeps,
   call: Call,
@@ -94,7 +94,7 @@ export function partial(call: Call, rows: Rows): boolean {
   return rows.total !== null && rows.returned > 0 && rows.returned < rows.total && call.preferences.count
 }
 
-/** Reads everything that a request for a table says. */
+/** Parses all parts of a request for a table. */
 export async function readCall(deps: RestDeps, request: Named): Promise<Call> {
   const principal = callerOf(request)
   const parameters = searchParameters(request)
@@ -109,7 +109,7 @@ export async function readCall(deps: RestDeps, request: Named): Promise<Call> {
   }
 }
 
-/** The schema by Accept-Profile for reads, Content-Profile for the rest; the first exposed one without either. */
+/** The schema by Accept-Profile for reads and Content-Profile for other methods; by default the first exposed one. */
 export function schemaOf(deps: RestDeps, request: FastifyRequest): string {
   const reads = request.method === 'GET' || request.method === 'HEAD'
   const header =
@@ -124,21 +124,21 @@ export function schemaOf(deps: RestDeps, request: FastifyRequest): string {
   return wanted
 }
 
-/** Of the request, or of an embedded resource: `districts.limit`. */
+/** Parameters that may occur once, also with the name of an embedded resource: `districts.limit`. */
 const ONCE = /^(?:select|columns|on_conflict|(?:.*\.)?(?:limit|offset))$/s
 
-/** The query of a request: filters, logic trees and orders may stand several times. @throws PARAMETER_REPEATED */
+/** The query of a request. Filters, logic trees and orders may occur several times. @throws PARAMETER_REPEATED */
 export function searchParameters(request: FastifyRequest): URLSearchParams {
   return readParameters(request, (name) => !ONCE.test(name))
 }
 
-/** A query without limit and offset takes those of the Range header. */
+/** Applies the Range header to a query without limit and offset. */
 export function withRange(query: RestQuery, request: FastifyRequest): RestQuery {
   const range = parseRange(request.headers.range)
   return range && query.limit === null && query.offset === 0 ? { ...query, ...range } : query
 }
 
-/** The caller whom the first hook has let in. */
+/** The caller that the hook has authenticated. */
 export function callerOf(request: FastifyRequest): Principal {
   if (!request.restCaller) throw new Error('the request has not passed the door')
   return request.restCaller

@@ -1,12 +1,12 @@
 import type { Queryable } from '@terrane/database'
 import { argumentsOf, type Argument } from './functions.ts'
 
-/** A table or view of an exposed schema, as far as the caller may use it. */
+/** A table or view of an exposed schema, within the caller's rights. */
 export interface Relation {
   readonly name: string
   readonly comment: string | null
   readonly columns: readonly Column[]
-  /** Rights of the caller on it. */
+  /** Rights of the caller on the relation. */
   readonly may: { readonly read: boolean; readonly insert: boolean; readonly update: boolean; readonly delete: boolean }
 }
 
@@ -17,7 +17,7 @@ export interface Column {
   /** The labels of an enum; null for other types. */
   readonly labels: readonly string[] | null
   readonly nullable: boolean
-  /** A new row must name it. */
+  /** True when a new row must have a value for it. */
   readonly required: boolean
   /** SQL text of the default. */
   readonly default: string | null
@@ -37,7 +37,7 @@ export interface Routine {
   readonly readOnly: boolean
 }
 
-/** Everything that a schema shows to a caller. */
+/** The tables and functions of a schema that a caller may use. */
 export interface SchemaCatalog {
   readonly schema: string
   readonly relations: readonly Relation[]
@@ -86,7 +86,7 @@ const ROUTINES = `
       select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e'))
   order by p.proname, p.oid`
 
-/** Reads what a schema shows; to be run under the caller's role. */
+/** Reads the catalog of a schema; to be run under the caller's role. */
 export async function readCatalog(
   session: Queryable,
   schema: string,

@@ -9,7 +9,7 @@ import { RestError } from './errors.ts'
 import type { Rows } from './execute.ts'
 import { readRows, single } from './read-rows.ts'
 
-/** `POST /rest/v1/{table}`: inserts the rows of the body, or merges them into rows that are there. */
+/** `POST /rest/v1/{table}`: inserts the rows of the body, or merges them with existing rows. */
 export async function insert(deps: RestScope, request: Named, reply: FastifyReply): Promise<FastifyReply> {
   const call = await readCall(deps, request)
   const table = qualified(call.schema, request.params.name)
@@ -37,7 +37,7 @@ export async function insert(deps: RestScope, request: Named, reply: FastifyRepl
   return answer(reply, call, rows, inserted > 0 ? 201 : 200)
 }
 
-/** `PATCH /rest/v1/{table}`: sets columns of the rows that fit the filters. */
+/** `PATCH /rest/v1/{table}`: sets columns of the rows that match the filters. */
 export async function update(deps: RestScope, request: Named, reply: FastifyReply): Promise<FastifyReply> {
   const call = await readCall(deps, request)
   const { name } = request.params
@@ -61,7 +61,7 @@ export async function update(deps: RestScope, request: Named, reply: FastifyRepl
   return answer(reply, call, rows, 200)
 }
 
-/** `DELETE /rest/v1/{table}`: deletes the rows that fit the filters. */
+/** `DELETE /rest/v1/{table}`: deletes the rows that match the filters. */
 export async function remove(deps: RestScope, request: Named, reply: FastifyReply): Promise<FastifyReply> {
   const call = await readCall(deps, request)
   const { name } = request.params
@@ -71,7 +71,7 @@ export async function remove(deps: RestScope, request: Named, reply: FastifyRepl
   return answer(reply, call, rows, 200)
 }
 
-/** @throws PGRST100 for a page: the rows that it leaves out would be changed, too */
+/** @throws PGRST100 for `limit` and `offset`, because a change would also affect rows outside of the page */
 function filters(call: Call, name: string, parameters: Parameters): string {
   const parameter = ['limit', 'offset'].find((word) => call.parameters.has(word))
   if (parameter)
@@ -86,12 +86,15 @@ function filters(call: Call, name: string, parameters: Parameters): string {
 interface Change {
   readonly table: string
   readonly parameters: Parameters
-  /** The statement without its `returning`. */
+  /** SQL of the statement without its `returning`. */
   statement(session: Session): Promise<string>
   after?(session: Session): Promise<void>
 }
 
-/** Runs a change and reads what it returns, as the query selects it; nothing is read where nothing is to be returned. */
+/**
+ * Runs a change and reads the rows that it returns, in the form of the query; without `return=representation` no rows
+ * are read.
+ */
 function change(deps: RestScope, call: Call, work: Change): Promise<Rows> {
   const { table, parameters } = work
   const { accepted, preferences } = call
@@ -135,12 +138,12 @@ export function refuseTooMany({ preferences }: Pick<Call, 'preferences'>, affect
   })
 }
 
-/** Counts the rows of an upsert that were not there before. */
+/** Setting that counts the rows that an upsert has inserted. */
 const COUNTER = 'terrane.inserted_rows'
 
 function count(step: 1 | -1): string {
   const before = `coalesce(nullif(current_setting('${COUNTER}', true), ''), '0')::bigint`
-  // A merge that undoes the last step leaves zero, which is no reason to skip the row.
+  // The result is never null, because the row must not be skipped when the count returns to zero.
   return `set_config('${COUNTER}', (${before} + ${step})::text, true)::bigint`
 }
 
@@ -178,7 +181,7 @@ async function primaryKey(session: Session, schema: string, table: string): Prom
   return rows.map((row) => row.name)
 }
 
-/** The body as SQL of type json, where rows have the defaults of columns that they leave out, if the request wants them. */
+/** The body as SQL of type json. On request, missing columns of rows get their defaults. */
 async function withDefaults(
   session: Session,
   call: Call,

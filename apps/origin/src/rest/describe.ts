@@ -9,8 +9,9 @@ import { openApi, swagger } from './openapi.ts'
 const OPENAPI_31 = 'application/vnd.oai.openapi+json'
 
 /**
- * `GET /rest/v1/`: what the caller may use of a schema. Swagger 2.0 as PostgREST gives it; OpenAPI 3.1, which generators of
- * types want, where Accept names `application/vnd.oai.openapi+json` or the query says `openapi=3.1`.
+ * `GET /rest/v1/`: description of the tables and functions that the caller may use in a schema. Swagger 2.0 in
+ * PostgREST's form by default. OpenAPI 3.1, for type generators, if Accept names `application/vnd.oai.openapi+json` or
+ * the query has `openapi=3.1`.
  */
 export async function describeSchema(
   deps: RestDeps,

@@ -7,7 +7,7 @@ import { exceededBytes } from './embedding/embedded-bytes.ts'
 export class RestError extends Error {
   readonly status: number
   readonly code: string
-  /** A sentence, or what a client may choose from. */
+  /** A sentence, or the choices of the client. */
   readonly details: string | readonly object[] | null
   readonly hint: string | null
   /** Seconds after which the same request may succeed. */
@@ -33,7 +33,7 @@ export class RestError extends Error {
   }
 }
 
-/** A table of a request that is not there. */
+/** Error for a table that does not exist. */
 export function unknownTable(schema: string, name: string): RestError {
   return new RestError(404, 'PGRST205', `Could not find the table '${schema}.${name}' in the schema cache`)
 }
@@ -76,7 +76,7 @@ const CODES: Readonly<Record<string, number>> = {
   '42P01': 404,
   '42P17': 500,
   '53400': 500,
-  // A value beyond a limit of its type, and an expression or a document nested too deeply, are the caller's.
+  // A value beyond a limit of its type, or an expression or document that is nested too deeply, is the caller's error.
   '54000': 400,
   '54001': 400,
   '54011': 400,
@@ -95,7 +95,7 @@ interface Thrown {
   readonly statusCode?: number
 }
 
-/** Turns whatever a request threw into PostgREST's error. `anonymous`: no one has signed in, so "forbidden" is 401. */
+/** Converts any error to PostgREST's form. `anonymous`: without a signed-in caller, "forbidden" becomes 401. */
 export function toRestError(thrown: unknown, anonymous: boolean): RestError {
   if (thrown instanceof RestError) return thrown
   if (thrown instanceof TerraneError) {
@@ -127,7 +127,7 @@ export function toRestError(thrown: unknown, anonymous: boolean): RestError {
       const hint = 'Ask for fewer rows or columns at once, or for a part of the large values.'
       return new RestError(413, 'ANSWER_TOO_LARGE', `The answer has more than ${limit} bytes`, { hint })
     }
-    // The server's suggestion of another name could be one that the caller may not read.
+    // The server may suggest a name that the caller may not read.
     const hint = error.file === 'parse_relation.c' ? null : (error.hint ?? null)
     const extras = { details: error.detail ?? null, hint }
     // PostGIS reports a geometry that it cannot read or transform as an internal error.
@@ -141,7 +141,10 @@ export function toRestError(thrown: unknown, anonymous: boolean): RestError {
   return new RestError(500, 'PGRSTX00', 'Something went wrong on our side')
 }
 
-/** The error of an API of the house for a statement that its timeout ended, as the caller's role has it; any other as it is. */
+/**
+ * The error for a statement that exceeded the timeout of its role, for APIs outside of `/rest/v1`; other errors are
+ * returned unchanged.
+ */
 export function lateAsHouse(thrown: unknown): unknown {
   if ((thrown as Thrown | null)?.code !== '57014') return thrown
   return new RestError(503, 'STATEMENT_TOO_SLOW', 'The database took longer than a statement of this role may', {

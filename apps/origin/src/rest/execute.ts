@@ -8,7 +8,7 @@ export interface RunAs {
   readonly principal: Principal
   readonly schema: string
   readonly readOnly: boolean
-  /** All statements see one moment. */
+  /** All statements read the same snapshot. */
   readonly isSnapshot?: boolean
   readonly rollback: boolean
   readonly timeoutMs: number
@@ -19,7 +19,7 @@ export interface Rows {
   /** The answer's body in the requested format. */
   readonly body: string
   readonly returned: number
-  /** Number of rows that fit the filters; null unless requested. */
+  /** Number of rows that match the filters; null unless requested. */
   readonly total: number | null
 }
 
@@ -44,11 +44,13 @@ export function runAs<T>(database: Database, as: RunAs, work: (session: Session)
     })
 }
 
-/** Begins a transaction as the caller, in one round trip: statements of several parts take no parameters. */
+/**
+ * SQL that begins a transaction as the caller in one round trip. It has several statements and therefore no parameters.
+ */
 export function beginAs(as: Omit<RunAs, 'rollback'>): string {
   const { role, claims } = as.principal
   const settings = [
-    // Lateral joins look costly to the planner, and compiling one takes longer than the answer.
+    // The planner overestimates lateral joins, and JIT compilation takes longer than the query.
     ['jit', 'off'],
     ['search_path', `"${as.schema}", public, extensions`],
     ['request.jwt.claims', asciiJson(claims)],
@@ -59,7 +61,7 @@ export function beginAs(as: Omit<RunAs, 'rollback'>): string {
   return `begin${as.isSnapshot ? ' isolation level repeatable read' : ''}${as.readOnly ? ' read only' : ''}; select ${set.join(', ')}`
 }
 
-/** JSON in ASCII alone: in whatever encoding a session reads the statement, its quotes stay where they are. */
+/** JSON in ASCII only, so that the quotes are read correctly in any encoding of the session. */
 function asciiJson(value: unknown): string {
   return JSON.stringify(value).replaceAll(
     /[^\0-\x7f]/g,

@@ -11,7 +11,7 @@ export interface Argument {
 /** Arguments of a call. */
 export interface Given {
   readonly names: readonly string[]
-  /** The body is JSON, which a function of one unnamed json argument takes whole. */
+  /** True when the body is JSON, which a function with a single unnamed json argument gets as a whole. */
   readonly isBody: boolean
 }
 
@@ -21,18 +21,18 @@ export interface CallableFunction {
   readonly name: string
   readonly args: readonly Argument[]
   readonly returnsSet: boolean
-  /** A row type or a table, as opposed to one value. */
+  /** True when it returns a row type or a table instead of a single value. */
   readonly returnsRow: boolean
   readonly returnsVoid: boolean
-  /** The table or view that its rows are of; null for other rows. */
+  /** The table or view whose rows it returns; null for other rows. */
   readonly table: string | null
   /** Whether the role may execute it. */
   readonly isPermitted: boolean
-  /** It changes nothing, so GET may call it. */
+  /** True when it changes nothing, so GET may call it. */
   readonly readOnly: boolean
 }
 
-/** Types of an only argument without a name; a function with other unnamed arguments cannot be called by names. */
+/** Types of a single unnamed argument; a function with other unnamed arguments cannot be called by names. */
 const WHOLE: ReadonlySet<string> = new Set(['bytea', 'json', 'jsonb', 'text', 'xml'])
 
 /**
@@ -58,7 +58,7 @@ export async function resolveFunction(
   )
   const found = byNames.length > 0 || !isBody ? byNames : functions.filter(takesBody)
   const permitted = found.filter((f) => f.isPermitted)
-  // Of functions that the role may not execute the database refuses one; beside others they are no choice.
+  // A function that the role may not execute is chosen only when there is no other; the database then refuses it.
   const fitting = permitted.length > 0 ? permitted : found.slice(0, 1)
   const shown = `${schema}.${name}`
   if (fitting.length > 1) {
@@ -96,7 +96,7 @@ function isCallable({ args }: CallableFunction): boolean {
   return unnamed.length === 0 || (args.length === 1 && WHOLE.has(args[0]?.type ?? ''))
 }
 
-/** Whether a JSON body is the function's one argument. */
+/** Whether a JSON body is the function's only argument. */
 function takesBody({ args }: CallableFunction): boolean {
   return args.length === 1 && args[0]?.name === '' && /^jsonb?$/.test(args[0].type)
 }
@@ -121,7 +121,7 @@ function isGeometry({ type }: Argument): boolean {
   return /^(?:\w+\.)?(?:geometry|geography)$/.test(type)
 }
 
-/** A geometry may come as the GeoJSON Feature that has it. */
+/** A geometry may also be sent as a GeoJSON Feature. */
 function valueSql(arg: Argument): string {
   const value = `args.${quoteIdentifier(arg.name)}`
   if (!isGeometry(arg)) return value
@@ -133,7 +133,7 @@ function signature(fn: CallableFunction): string {
   return `${fn.schema}.${fn.name}(${fn.args.map((arg) => `${arg.name} => ${arg.type}`).join(', ')})`
 }
 
-/** Functions by name. Functions of extensions are not exposed unless the setting names them. */
+/** Functions by name. Functions of extensions are hidden unless the setting names them. */
 async function readFunctions(
   session: Queryable,
   schema: string,
@@ -178,7 +178,9 @@ async function readFunctions(
   }))
 }
 
-/** The parameters of a row of `pg_proc` that a caller gives: names and modes cover results too, types and defaults do not. */
+/**
+ * The parameters of a row of `pg_proc` that a caller gives. Names and modes include results; types and defaults do not.
+ */
 export function argumentsOf(row: {
   readonly names: readonly string[] | null
   readonly modes: readonly string[] | null

@@ -35,7 +35,7 @@ const GEOJSON_GEOMETRY: Json = {
   },
 }
 
-/** JSON Schema of the values of an SQL type as they stand in a row; `format` keeps the SQL name. */
+/** JSON Schema of the values of an SQL type in a row; `format` contains the SQL name. */
 export function typeSchema(type: string): Json {
   if (type.endsWith('[]')) return { type: 'array', items: typeSchema(type.slice(0, -2)), format: type }
   const length = /^character(?: varying)?\((\d+)\)$/.exec(type)
@@ -52,13 +52,13 @@ function jsonType(type: string): string {
   return GEOMETRY.test(type) ? 'object' : 'string'
 }
 
-/** Arguments in a query are text; only plain values keep their type. */
+/** Arguments in a query are text; only simple types keep their schema. */
 export function querySchema(type: string): Json {
   const plain = jsonType(type)
   return { type: plain === 'object' || type.endsWith('[]') ? 'string' : plain, format: type }
 }
 
-/** A default that is a plain value: an expression is the database's to know. */
+/** A default that is a constant; expressions are left out. */
 function defaultOf({ default: text, type }: Column): Json {
   if (text === null) return {}
   const quoted = /^'((?:[^']|'')*)'(?:::[^']*)?$/.exec(text)

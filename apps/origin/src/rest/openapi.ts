@@ -1,7 +1,7 @@
 import type { Column, Relation, Routine, SchemaCatalog } from './catalog.ts'
 import { columnSchema, querySchema, typeSchema, type Json } from './json-types.ts'
 
-/** How the two dialects differ where they say the same. */
+/** Differences of the two document formats. */
 interface Dialect {
   readonly ref: (kind: 'schema' | 'parameter', name: string) => Json
   /** The key of a named part. */
@@ -11,7 +11,7 @@ interface Dialect {
   /** Description of an operation's body. */
   readonly body: (name: string, schema: Json) => { readonly parameters: readonly Json[]; readonly rest: Json }
   readonly answer: (description: string, schema?: Json) => Json
-  /** A schema whose values may be null. Swagger 2.0 has no word for it. */
+  /** A schema whose values may be null; in Swagger 2.0 this cannot be expressed. */
   readonly nullable: (schema: Json) => Json
   /** Body of a change: some columns of a row. */
   readonly change: (relation: Relation, isNew: boolean) => Json
@@ -107,7 +107,7 @@ function contents(
     }
     paths.set(`/${encodeURIComponent(relation.name)}`, relationPath(relation, dialect))
   }
-  // A name with several overloads is one path: the document shows the first, and its description says so.
+  // Overloads share one path; the document shows the first one, and its description mentions the others.
   for (const routine of routines) {
     const path = `/rpc/${encodeURIComponent(routine.name)}`
     if (!paths.has(path)) paths.set(path, routinePath(routine, { relations, routines }, dialect))

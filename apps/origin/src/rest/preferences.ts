@@ -6,9 +6,9 @@ export interface Preferences {
   readonly count: boolean
   readonly rollback: boolean
   readonly resolution: 'merge-duplicates' | 'ignore-duplicates' | null
-  /** Columns that a row of the body leaves out have their defaults, not null. */
+  /** Columns that a row of the body omits get their defaults instead of null. */
   readonly missingDefault: boolean
-  /** Most rows of a change; null for any number. */
+  /** Maximum rows of a change; null for no limit. */
   readonly maxAffected: number | null
   /** Value of Preference-Applied. */
   readonly applied: readonly string[]
@@ -25,7 +25,8 @@ const KNOWN = [
 ]
 
 /**
- * The preferences of a request. Unknown ones are ignored unless it says `handling=strict`, which `max-affected` needs, too.
+ * The preferences of a request. Unknown ones are ignored unless it has `handling=strict`, which `max-affected` also
+ * requires.
  *
  * @throws PGRST122 for unknown preferences of a strict request
  */
@@ -50,7 +51,7 @@ export function parsePreferences(header: string | string[] | undefined): Prefere
           : returned === 'minimal'
             ? 'none'
             : null,
-    // A planned or estimated count is answered exactly: it is never wrong, and tables here are not huge.
+    // Planned and estimated counts are exact here, because tables are not huge.
     count: value('count') !== null,
     rollback: value('tx') === 'rollback',
     resolution: resolution === 'merge-duplicates' || resolution === 'ignore-duplicates' ? resolution : null,
@@ -89,8 +90,9 @@ const FORMATS: Readonly<Record<string, Format>> = {
 const PLAN_OPTIONS = new Set(['analyze', 'verbose', 'settings', 'buffers', 'wal'])
 
 /**
- * The form of the answer, by the first media type of Accept that is known here, with its parameters (`nulls=stripped`, and
- * `options=verbose|settings` of a plan). Plans tell of tables and policies, so they are known only where the operator says so.
+ * The form of the answer: the first supported media type of Accept, with its parameters (`nulls=stripped`, and
+ * `options=verbose|settings` of a plan). Plans reveal tables and policies, so they are supported only if the operator
+ * allows them.
  *
  * @throws PGRST107 when none is
  */

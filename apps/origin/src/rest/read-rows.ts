@@ -11,22 +11,22 @@ import type { Rows } from './execute.ts'
 import { answerBytesOf } from './limits.ts'
 import type { Accepted } from './preferences.ts'
 
-/** Rows to read: of a table, or of a statement before. */
+/** Rows to read: of a table, or of a preceding statement. */
 export interface Read {
-  /** Name of the table or view that the rows are of, where relationships start; null for other rows. */
+  /** Name of the table or view of the rows, for relationships; null for other rows. */
   readonly table: string | null
   /** A `from` item without an alias. */
   readonly from: string
   readonly query: RestQuery
   readonly accepted: Accepted
   readonly parameters: Parameters
-  /** `with source as (…), ` with the columns that the answer needs of it. */
+  /** `with source as (…), ` with the columns that the answer needs. */
   readonly prefix: (columns: OwnColumns) => string
-  /** Counts the rows; by default the rows that fit the query, where the request wants their number. */
+  /** SQL that counts the rows; by default it counts rows that match the query, if the request asks for the number. */
   readonly total?: string
 }
 
-/** Reads rows with everything the query says, and the rows that it embeds, in one statement. */
+/** Reads rows with all parts of the query, and embedded rows, in one statement. */
 export async function readRows(session: Session, deps: RestScope, call: Call, read: Read): Promise<Rows> {
   const { query, accepted, parameters } = read
   const { format, isStripped } = accepted
@@ -76,14 +76,14 @@ export function single(rows: Rows): string {
   })
 }
 
-/** TypeScript does not know the source text of values in JSON yet. */
+/** TypeScript's types lack the source text of values in JSON. */
 const ExactJson = JSON as unknown as {
   parse(text: string, reviver: (key: string, value: unknown, context: { readonly source: string }) => unknown): unknown
   rawJSON(text: string): unknown
 }
 
 function toCsv(json: string): string {
-  // Numbers keep their digits: a bigint has more of them than a double.
+  // Numbers keep all digits; a bigint may have more than a double.
   const rows = ExactJson.parse(json, (_, value, { source }) =>
     typeof value === 'number' ? ExactJson.rawJSON(source) : value,
   ) as Record<string, unknown>[]

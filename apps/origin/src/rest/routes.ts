@@ -36,7 +36,7 @@ export async function restRoutes(app: Http, settings: RestDeps): Promise<void> {
           ? payload
           : boundBody(request, payload, deps.limits.publicBodyBytes),
       )
-      // Bodies reach the database as text: it parses them, so that numbers of any size survive.
+      // Bodies are passed to the database as text, so that numbers keep all digits.
       scope.removeAllContentTypeParsers()
       scope.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body))
       const reads = ['GET', 'HEAD']
@@ -62,7 +62,7 @@ function tableNotFound(deps: RestDeps, request: FastifyRequest, thrown: unknown)
 
 type Handler = (deps: RestScope, request: Named, reply: FastifyReply) => Promise<FastifyReply>
 
-/** Ends a statement with the request that it is for. */
+/** Aborts the statement when the client disconnects. */
 function whileCallerIsThere(deps: RestScope, handler: Handler) {
   return abortOnDisconnect((request, reply, signal) =>
     handler({ ...deps, database: deps.database.withSignal(signal) }, request as Named, reply),

@@ -35,7 +35,7 @@ export async function rpc(deps: RestScope, request: Named, reply: FastifyReply):
   const accepted = parseAccept(request.headers.accept, deps.limits.plans)
   const timeoutMs = timeoutOf(deps.limits, principal)
   const as = { principal, schema, readOnly: !isPost, rollback: preferences.rollback, timeoutMs }
-  // Answered after the commit, so that deferred errors reach the caller.
+  // The answer is sent after the commit, so that deferred errors reach the caller.
   const respond = await runAs(deps.database, as, async (session) => {
     const names = given ? given.names : [...new Set([...parameters].filter(isArgument).map(([name]) => name))]
     const fn = await resolveFunction(
@@ -88,7 +88,7 @@ interface Called {
   readonly values: Parameters
 }
 
-/** The rows of a function, which are those of its table where it has one; of a function of one row, it alone or null. */
+/** The rows of a function, as rows of its table if it has one. A function of one row gives that row or null. */
 async function rowsOf(session: Session, deps: RestScope, call: Call, { fn, source, values }: Called): Promise<Rows> {
   const isLimited = call.preferences.maxAffected !== null
   const rows = await readRows(session, deps, call, {
@@ -104,7 +104,7 @@ async function rowsOf(session: Session, deps: RestScope, call: Call, { fn, sourc
   return { ...rows, body: rows.returned === 0 ? 'null' : single(rows) }
 }
 
-/** The value of a function, or its values as a list; filters and orders name them as the function. */
+/** The value of a function, or its values as a list; in filters and orders they have the name of the function. */
 async function valuesOf(session: Session, call: Call, { fn, source, values }: Called): Promise<Rows> {
   const { conditions, order, limit, offset } = call.query
   const where = fn.returnsSet ? whereClause(conditions, 'source', values) : ''

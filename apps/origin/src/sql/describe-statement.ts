@@ -1,7 +1,7 @@
 import type { Session } from '@terrane/database'
 import { badSql } from './errors.ts'
 
-/** A column of the rows that a statement gives: its type by number and modifier of the server. */
+/** A column of a statement's result: its type as the server's OID and modifier. */
 export interface StatementColumn {
   readonly name: string
   readonly oid: number
@@ -20,11 +20,12 @@ interface RowDescription {
 }
 
 const JSONB = 3802
-/** Most columns of a table (PostgreSQL manual, limits). */
+/** Maximum columns of a table (PostgreSQL manual, limits). */
 const MOST_COLUMNS = 1600
 
 /**
- * Has the server read a statement as the session's role, without planning or running it: more than one is refused.
+ * Lets the server parse a statement under the session's role, without planning or running it; several statements are
+ * refused.
  *
  * @param sql its `$1` is jsonb
  * @throws BAD_SQL for one that gives no rows, or two columns of one name; the server's error for one that it cannot read

@@ -15,15 +15,18 @@ export const PARAMETER_TYPES = [
   'geometry',
 ] as const
 
-/** A value that a statement names as `:name`. */
+/** A value for `:name` in a statement. */
 export interface SqlParameter {
   readonly name: string
   readonly type: (typeof PARAMETER_TYPES)[number]
-  /** As the type is written in SQL; null for none. */
+  /** The value as SQL writes it for the type; null for NULL. */
   readonly value: string | null
 }
 
-/** The statement with each declared `:name` replaced. Other colons stay: they are slices of arrays, or the server's to refuse. */
+/**
+ * The statement with each declared `:name` replaced. Other colons are kept: they are array slices, or the server
+ * refuses them.
+ */
 function replaceParameters(
   sql: string,
   parameters: readonly SqlParameter[],
@@ -35,7 +38,7 @@ function replaceParameters(
   })
 }
 
-/** The statement that takes its parameters from `$1`, a JSON object, and that object. */
+/** The statement with its parameters taken from `$1`, a JSON object, and that object. */
 export function withValues(
   sql: string,
   parameters: readonly SqlParameter[],

@@ -13,26 +13,26 @@ import * as statements from './statements.ts'
 
 type SqlDeps = Pick<RestDeps, 'database' | 'authenticate'>
 
-/** Statements that run at once in a process: they leave connections of the pool for others. */
+/** Maximum concurrent statements in a process; the other connections of the pool stay free. */
 const MOST_AT_ONCE = 2
 const MOST_WAITING = 8
 const BODY_BYTES = 262_144
 const SQL_LENGTH = 100_000
-/** The stack of the embedded database ends with a long expression, and the database with it. */
+/** Longer expressions overflow the stack of the embedded database and end it. */
 const EMBEDDED_SQL_LENGTH = 10_000
 const ROWS = 1000
 const MOST_ROWS = 10_000
 
 /**
- * `/sql/v1`: statements that members of a project write, for the service role alone. Each is one statement that reads; the server
- * itself keeps it in its role (migration 0280), and its connection is closed afterwards, whatever it set there.
- * `POST plan`, `rows`, `table`.
+ * `/sql/v1`: SQL written by members of a project, for the service role only. Each request has one statement that reads.
+ * The server keeps it in its role (migration 0280), and its connection is closed afterwards, because it may have
+ * changed settings. `POST plan`, `rows`, `table`.
  */
 export async function sqlRoutes(app: Http, deps: SqlDeps): Promise<void> {
   const running = new RunningStatements(deps)
   const isShared = !deps.database.capabilities.parallel
   const longest = isShared ? EMBEDDED_SQL_LENGTH : SQL_LENGTH
-  // The one session of the embedded database serves all other callers, too.
+  // Timeouts are shorter on the embedded database, because its one session serves all callers.
   const read: Transaction = { readOnly: true, timeoutMs: isShared ? 10_000 : 20_000 }
   const keep: Transaction = { readOnly: false, timeoutMs: isShared ? 60_000 : 300_000 }
   await app.register(
@@ -64,7 +64,7 @@ export async function sqlRoutes(app: Http, deps: SqlDeps): Promise<void> {
   )
 }
 
-/** Errors of the server's classes that a person's SQL causes, which `/rest/v1` counts as its own. */
+/** Error classes that the user's SQL causes here, though `/rest/v1` treats them as its own faults. */
 const CAUSED = /^(?:25|2D|2F|38|39|54|55|F0|P0|XX|42)/
 
 function errorOf(thrown: unknown): RestError {
@@ -105,7 +105,7 @@ class RunningStatements {
     })
   }
 
-  /** Resolves when it is a statement's turn. @throws STATEMENTS_BUSY */
+  /** Waits until the statement may start. @throws STATEMENTS_BUSY */
   async #turn(gone: AbortSignal): Promise<void> {
     if (this.#running < MOST_AT_ONCE) {
       this.#running++
@@ -128,7 +128,8 @@ class RunningStatements {
     { readOnly, timeoutMs }: Transaction,
     work: (session: Session) => Promise<T>,
   ): Promise<T> {
-    // The timeout of the server is for one statement; this one is for all, and where the server has no clock.
+    // The server's timeout is per statement and is missing on the embedded database; this timeout covers all of the
+    // work.
     const late = AbortSignal.timeout(timeoutMs)
     const database = this.#deps.database.withSignal(AbortSignal.any([gone, late]))
     const as = { principal: request.restCaller!, schema: 'public', readOnly, rollback: readOnly, timeoutMs }
@@ -156,7 +157,7 @@ function readBody(body: unknown, longest: number): Body {
   return { sql: withoutEnd(sql), parameters: readParameters(parameters), limit, name }
 }
 
-/** Without the semicolons at its end. */
+/** The statement without semicolons at its end. */
 function withoutEnd(sql: string): string {
   let end = sql.length
   while (end > 0 && /[\s;]/.test(sql[end - 1]!)) end--

@@ -8,18 +8,18 @@ export interface Statement {
   readonly parameters: readonly SqlParameter[]
 }
 
-/** The planner's estimate: cost in its own units, and rows. */
+/** The planner's estimate: cost in its own units, and number of rows. */
 interface Estimate {
   readonly cost: number
   readonly rows: number
 }
 
-/** Most bytes of rows that are read, as text of the server. */
+/** Maximum bytes of the rows that are read, as text of the server. */
 const READ_BYTES = 16 << 20
-/** Most rows that become a table. */
+/** Maximum rows of a new table. */
 const MOST_TABLE_ROWS = 2_000_000
 
-/** The planner's estimate of a statement, which is not run. */
+/** The planner's estimate of a statement, without running it. */
 export async function planStatement(session: Session, { sql, parameters }: Statement): Promise<Estimate> {
   const { text, args } = withValues(sql, parameters)
   await describeStatement(session, text)
@@ -51,7 +51,7 @@ export async function readStatement(session: Session, statement: Statement, limi
   return `${JSON.stringify(about).slice(0, -1)},"rows":[${list.join(',')}]}`
 }
 
-/** Keeps the rows of a statement as a table of `public`; returns their number. */
+/** Stores the rows of a statement as a table of `public`; returns their number. */
 export async function keepTable(session: Session, statement: Statement, name: string): Promise<number> {
   const { columns, text, args } = await typed(session, statement)
   const { rows } = await session.query<{ rows: number }>(
@@ -61,7 +61,7 @@ export async function keepTable(session: Session, statement: Statement, name: st
   return rows[0]!.rows
 }
 
-/** A type as SQL writes it, and what its values need on the way to JSON. */
+/** A type as SQL writes it, and the conversion of its values to JSON. */
 interface ColumnType {
   readonly type: string
   readonly kind: 'number' | 'geometry' | 'geography' | null
@@ -74,7 +74,7 @@ interface Typed {
   readonly args: string
 }
 
-/** The statement with its columns cast to the types that the server tells, which for a domain are those below it. */
+/** The statement with its columns cast to the types that the server reports; a domain is reported as its base type. */
 async function typed(session: Session, { sql, parameters }: Statement): Promise<Typed> {
   const { text, args } = withValues(sql, parameters)
   const columns = await describeStatement(session, text)

@@ -10,21 +10,21 @@ export interface StorageDeps {
   readonly identify: (request: FastifyRequest) => Promise<Principal | null>
   /** Signs and verifies URLs. */
   readonly jwtSecret: string
-  /** Asked of the tokens of signed URLs. */
+  /** Checks the tokens of signed URLs for revocation. */
   readonly checkRevoked?: CheckRevoked
   readonly maxObjectBytes: number
   readonly limits: RateLimits
-  /** Uploads that are under way; no bucket of it is anyone's. */
+  /** Storage of unfinished uploads, which callers cannot reach as a bucket. */
   readonly uploads: ObjectStore
 }
 
-/** Routes with a request body that only read: the right to read is enough. */
+/** Routes that only read but have a request body; they need only the right to read. */
 const READS: ReadonlySet<string> = new Set(['/storage/v1/object/list/:bucket', '/storage/v1/object/list-v2/:bucket'])
-/** Uploads that bring their right in their URL. */
+/** Uploads that are authorised by their URL. */
 const SIGNED_UPLOAD = '/storage/v1/object/upload/sign/:bucket/*'
 /** Resumable uploads check the caller themselves, before they accept a part. */
 const RESUMABLE = '/storage/v1/upload/resumable'
-/** Answered to anybody. */
+/** Routes without authentication. */
 const OPEN: ReadonlySet<string> = new Set([
   '/storage/v1/object/public/:bucket/*',
   '/storage/v1/object/info/public/:bucket/*',
@@ -32,8 +32,8 @@ const OPEN: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The door of every route, passed before a byte of a body is read: what changes something wants the service role unless a
- * signed URL carries the right, what reads wants any key unless it is public.
+ * Access check of every route, before a byte of the body is read. Changes need the service role, unless a signed URL
+ * grants them. Reads need any key, unless they are public.
  *
  * @throws UNAUTHORIZED, FORBIDDEN, RATE_LIMITED
  */
@@ -51,8 +51,7 @@ export async function passDoor(deps: StorageDeps, request: FastifyRequest): Prom
 }
 
 /**
- * Only the service role changes buckets and objects; everybody else reads what lies in public buckets, or what a signed
- * URL names.
+ * Requires the service role, which alone may change buckets and objects.
  *
  * @throws UNAUTHORIZED, FORBIDDEN
  */
@@ -63,7 +62,7 @@ export async function requireService(deps: StorageDeps, request: FastifyRequest)
 }
 
 /**
- * Lets a caller read a bucket. Without the right to see it a private bucket looks like a missing one.
+ * Returns a bucket that the caller may read. Without that right, a private bucket looks like a missing one.
  *
  * @throws UNAUTHORIZED, BUCKET_NOT_FOUND
  */
@@ -76,7 +75,7 @@ export async function readableBucket(deps: StorageDeps, request: FastifyRequest,
   return bucket
 }
 
-/** A bucket, or null also for a name that no bucket can have. */
+/** A bucket; null when it does not exist or the name is invalid. */
 export async function existing(deps: StorageDeps, id: string): Promise<Bucket | null> {
   try {
     return await deps.store.getBucket(id)
@@ -93,7 +92,7 @@ export async function existingObject(deps: StorageDeps, bucket: string, key: str
   return info
 }
 
-/** The object's key: everything after the route's fixed part. */
+/** The object's key: the part of the path after the route's fixed part. */
 export function keyOf(request: FastifyRequest): string {
   return (request.params as { '*': string })['*']
 }

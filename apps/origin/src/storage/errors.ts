@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { TerraneError } from '@terrane/core'
 import { toProblem } from '@terrane/service'
 
-/** Problem details, and what storage-js reads: `error`, and the HTTP status as text in `statusCode`. */
+/** Problem details, with the members that storage-js reads: `error`, and the HTTP status as text in `statusCode`. */
 export interface StorageProblem {
   readonly status: number
   readonly body: ReturnType<typeof toProblem> & { readonly statusCode: string; readonly error: string }
@@ -22,7 +22,7 @@ const STATUS: Readonly<Record<string, number>> = {
   unavailable: 503,
 }
 
-/** The storage API's own `error` and `code` for errors it knows: storage-js decides by some of them. */
+/** The storage API's own `error` and `code` for known errors; storage-js depends on some of them. */
 const NAMES: Readonly<Record<string, readonly [error: string, code: string]>> = {
   BUCKET_NOT_FOUND: ['Bucket not found', 'NoSuchBucket'],
   OBJECT_NOT_FOUND: ['not_found', 'NoSuchKey'],
@@ -36,7 +36,7 @@ const NAMES: Readonly<Record<string, readonly [error: string, code: string]>> = 
   FORBIDDEN: ['Unauthorized', 'AccessDenied'],
 }
 
-/** Anything thrown, as the storage API says it. */
+/** Any error in the form of the storage API. */
 export function toStorageProblem(thrown: unknown, instance: string): StorageProblem {
   const [status, error, code, message] = wordsOf(thrown)
   const body = {

@@ -31,24 +31,24 @@ interface Entry {
   readonly info: ListedObject | null
 }
 
-/** Which entries are listed, in which order, and where the page begins. */
+/** The listed entries, their order, and the start of the page. */
 interface Question {
   readonly bucket: string
   readonly prefix: string
-  /** Folders in place of what lies in them. */
+  /** True: folders replace the entries below them. */
   readonly flat: boolean
   readonly sortBy: Static<typeof SortBy> | undefined
   readonly keep?: (entry: Entry) => boolean
   readonly offset?: number
-  /** Only what comes behind this in the order. */
+  /** Only entries after this position. */
   readonly after?: Mark | undefined
   readonly limit: number
 }
 
-/** The place of an entry in an order: its key and its time in ms. */
+/** The position of an entry in an order: its key and its time in ms. */
 type Mark = readonly [key: string, time: number]
 
-/** Objects on their way to their place; see `upload`. */
+/** Prefix of unfinished uploads; see `upload`. */
 const UPLOADING = '.uploading/'
 
 /** `/object/list/{bucket}` (one folder, by offset) and `/object/list-v2/{bucket}` (by prefix, by cursor). */
@@ -97,7 +97,7 @@ export function listRoutes(app: Http, deps: StorageDeps): void {
   })
 }
 
-/** One page. By ascending names the storage reads no further than to its end; any other order has to see all entries. */
+/** One page. For ascending names the storage reads only up to the end of the page; other orders need all entries. */
 async function readPage(deps: StorageDeps, question: Question): Promise<Entry[]> {
   const { sortBy = {}, keep = () => true, offset = 0, limit, after } = question
   const { column = 'name', order = 'asc' } = sortBy
@@ -160,7 +160,7 @@ function readCursor(text: string): Mark {
     const [key, time] = JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as unknown[]
     if (typeof key === 'string' && typeof time === 'number') return [key, time]
   } catch {
-    // Refused below.
+    // An invalid cursor is refused below.
   }
   throw new TerraneError('INVALID_CURSOR', 'malformed', 'cursor is none of a list: send nextCursor of the page before')
 }

@@ -9,16 +9,16 @@ import { SharedUploads } from './shared-uploads.ts'
 import { cacheControlOf, parseMetadata, requireType } from './upload-routes.ts'
 
 const PATH = '/storage/v1/upload/resumable'
-/** Time after the last part after which an upload is removed. */
+/** Lifetime of an upload after its last part. */
 const LIFETIME_MS = 24 * 3_600_000
 const CLEAN_MS = 3_600_000
-/** As the tus server makes them. */
+/** Ids in the form that the tus server generates. */
 const ID = /^[0-9a-f]{32}$/
 
 /**
- * `/upload/resumable`: uploads that can be taken up again after a break, as Supabase storage and tus-js-client speak them
- * (tus 1.0.0; `Upload-Metadata` with bucketName, objectName, contentType, cacheControl, metadata). The bytes
- * are kept in the storage, apart from its buckets, and become an object when they are whole: any origin goes on.
+ * `/upload/resumable`: uploads that can be continued after an interruption, for Supabase storage clients and
+ * tus-js-client (tus 1.0.0; `Upload-Metadata` with bucketName, objectName, contentType, cacheControl, metadata). Parts
+ * are stored apart from the buckets and become an object when the upload is complete; any origin can continue it.
  */
 export function resumableRoutes(app: Http, deps: StorageDeps): void {
   const datastore = new SharedUploads(deps.uploads, LIFETIME_MS)
@@ -34,7 +34,7 @@ export function resumableRoutes(app: Http, deps: StorageDeps): void {
     try {
       await deps.store.put(bucket, key, datastore.read(id, size), { ...options, upsert: replaces, maxBytes })
     } catch (error) {
-      // Another origin that was asked at the same time has made the object of it.
+      // Another origin has made the object from the same upload meanwhile.
       if (await isGone(id)) return
       throw error
     }
@@ -51,7 +51,7 @@ export function resumableRoutes(app: Http, deps: StorageDeps): void {
   const server = new Server({
     path: PATH,
     datastore,
-    // Of an upload that does not say its length; one that does was checked when it began.
+    // Limits uploads without a stated length; a stated length was checked at the start.
     maxSize: async (request, id) => {
       const upload = id === null ? null : await datastore.facts(id).catch(() => null)
       if (upload?.size !== undefined) return deps.maxObjectBytes
@@ -59,7 +59,7 @@ export function resumableRoutes(app: Http, deps: StorageDeps): void {
       return limitOf(deps, await existing(deps, bucketName ?? ''))
     },
     relativeLocation: true,
-    // The server's own text of an unknown error names files of the machine.
+    // The tus server's text of an unknown error may contain file names of the machine.
     onResponseError: (request, error) => {
       if ('status_code' in error) return undefined
       const { status, body } = toStorageProblem(error, request.url)
@@ -113,7 +113,7 @@ export function resumableRoutes(app: Http, deps: StorageDeps): void {
 }
 
 /**
- * The id of the upload that a request of the service role is for.
+ * The upload id of a request of the service role.
  *
  * @throws UNAUTHORIZED, FORBIDDEN, UPLOAD_NOT_FOUND
  */
@@ -137,7 +137,7 @@ function limitOf({ maxObjectBytes }: StorageDeps, bucket: Bucket | null): number
 }
 
 /**
- * Refuses before the first byte what would be refused after the last one.
+ * Checks at the start of an upload all conditions that would fail at its end.
  *
  * @throws BUCKET_NOT_FOUND, INVALID_KEY, INVALID_HEADER_VALUE, INVALID_MIME_TYPE, OBJECT_TOO_LARGE, OBJECT_EXISTS
  */

@@ -47,7 +47,7 @@ export async function sendObject(
     ifRange === undefined || ifRange === info.etag || (ifRange.endsWith('GMT') && new Date(ifRange) >= modified)
   const range = fresh ? parseByteRange(headers.range, info.size) : null
   if (range === 'unsatisfiable') return reply.code(416).header('content-range', `bytes */${info.size}`).send()
-  // A bucket that others write to may hold any text.
+  // Others may have written an invalid content type into the bucket.
   reply.type(isHeaderValue(info.contentType) ? info.contentType : 'application/octet-stream')
   if (range) {
     reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${info.size}`)
@@ -58,7 +58,7 @@ export async function sendObject(
   return reply.send(Readable.from(body))
 }
 
-/** One range of a Range header; null for none or several, which are answered with the whole. */
+/** The range of a Range header; null for no range or several, for which the whole object is sent. */
 function parseByteRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | null {
   const found = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '')
   if (!found || (found[1] === '' && found[2] === '')) return null

@@ -4,11 +4,13 @@ import { DataStore, ERRORS, Upload } from '@tus/server'
 import { TerraneError } from '@terrane/core'
 import type { ObjectStore } from '@terrane/storage'
 
-/** Size of a stored part. A request holds one part in memory on S3; a part that a broken connection cuts short is stored as it is. */
+/**
+ * Size of a stored part. On S3 a request holds one part in memory. After a broken connection, a shorter part is stored.
+ */
 const PART_BYTES = 4 << 20
 const BUCKET = 'resumable'
 
-/** Facts of an upload, as JSON; what is not known is absent. */
+/** Facts of an upload, as JSON; unknown ones are absent. */
 interface Facts {
   readonly size?: number
   readonly metadata?: Record<string, string | null>
@@ -16,8 +18,9 @@ interface Facts {
 }
 
 /**
- * Uploads under way, in a storage that all origins share: any of them goes on where another stopped. Each upload is a
- * folder with its facts and its parts, which are named by their offset. Two requests for one offset cannot both be kept.
+ * Unfinished uploads in a storage that all origins share, so that any origin can continue one. Each upload is a folder
+ * with its facts and its parts, which are named by their offset. Of two requests for the same offset only one is
+ * stored.
  */
 export class SharedUploads extends DataStore {
   readonly #store: ObjectStore
@@ -48,7 +51,7 @@ export class SharedUploads extends DataStore {
     return new Upload({ id, offset, ...facts })
   }
 
-  /** Keeps what arrives, also of a stream that breaks off. Returns the offset behind it. */
+  /** Stores the bytes that arrive, also when the stream breaks off. Returns the offset after them. */
   override async write(stream: Readable, id: string, offset: number): Promise<number> {
     const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
     let broken: { readonly error: unknown } | null = null
@@ -64,14 +67,14 @@ export class SharedUploads extends DataStore {
       for (let first = await next(); first !== null; first = await next())
         at += await this.#writePart(id, at, first, next)
     } finally {
-      // The rest of a body that the storage refused is not read.
+      // The rest of a refused body is not read.
       await chunks.return?.()
     }
     if (broken !== null) throw (broken as { readonly error: unknown }).error
     return at
   }
 
-  /** Streams a part into the storage, from a chunk on and until `next` gives no more. Returns its bytes. */
+  /** Streams a part into the storage, from a first chunk until `next` returns null. Returns its bytes. */
   async #writePart(id: string, at: number, first: Uint8Array, next: () => Promise<Uint8Array | null>): Promise<number> {
     let bytes = 0
     async function* part() {
@@ -81,7 +84,8 @@ export class SharedUploads extends DataStore {
       }
     }
     await this.#store.put(BUCKET, partKey(id, at), part()).catch((error: unknown) => {
-      // Another request has written here meanwhile: the client asks how far the upload is, and goes on there.
+      // Another request has written at this offset meanwhile. The client then asks for the current offset and continues
+      // there.
       if (hasCode(error, 'OBJECT_EXISTS')) throw ERRORS.INVALID_OFFSET
       throw error
     })
@@ -106,7 +110,7 @@ export class SharedUploads extends DataStore {
 
   override async remove(id: string): Promise<void> {
     await this.facts(id)
-    // Without its facts it is gone for everybody.
+    // Removing the facts first makes the upload invisible for every origin.
     await this.#store.remove(BUCKET, [factsKey(id)])
     await this.#store.remove(BUCKET, (await this.#parts(id)).map(({ key }) => key)) // prettier-ignore
   }
@@ -130,7 +134,7 @@ export class SharedUploads extends DataStore {
     return this.#lifetimeMs
   }
 
-  /** Parts without a gap, in order. */
+  /** The parts from the start up to the first gap, in order. */
   async #parts(id: string): Promise<{ key: string; offset: number; size: number }[]> {
     const parts: { key: string; offset: number; size: number }[] = []
     let end = 0
@@ -143,7 +147,7 @@ export class SharedUploads extends DataStore {
     return parts
   }
 
-  /** Size and metadata of an upload, without a look at its parts. @throws FILE_NOT_FOUND of tus */
+  /** Size and metadata of an upload, without reading its parts. @throws FILE_NOT_FOUND of tus */
   async facts(id: string): Promise<Facts> {
     try {
       const { body } = await this.#store.get(BUCKET, factsKey(id))

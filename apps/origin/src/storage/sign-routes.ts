@@ -17,7 +17,7 @@ const SignMany = Type.Object({
 /** Seconds for which an upload URL may be used. */
 const UPLOAD_SECONDS = 7200
 
-/** URLs that carry their own right for a while: `/object/sign` to read, `/object/upload/sign` to write one object. */
+/** Signed URLs, valid for a limited time: `/object/sign` to read, `/object/upload/sign` to write one object. */
 export function signRoutes(app: Http, deps: StorageDeps): void {
   app.post('/object/sign/:bucket/*', { schema: { params: Params, body: Sign } }, async (request) => {
     await requireService(deps, request)
@@ -65,13 +65,13 @@ export function signRoutes(app: Http, deps: StorageDeps): void {
 
   async function signedUrl(bucket: string, key: string, seconds: number): Promise<string> {
     const token = await signToken({ url: `${bucket}/${key}`, use: 'read' }, deps.jwtSecret, seconds)
-    // Not encoded: storage-js encodes it.
+    // The key is not encoded here, because storage-js encodes it.
     return `/object/sign/${bucket}/${key}?token=${token}`
   }
 }
 
 /**
- * The claims of a signed URL's token for this very object and use.
+ * The claims of a signed URL's token, after a check of the object and the use.
  *
  * @throws UNAUTHORIZED, OBJECT_NOT_FOUND
  */

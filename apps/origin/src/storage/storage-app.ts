@@ -27,7 +27,7 @@ export async function storageRoutes(app: Http, deps: StorageDeps): Promise<void>
       signRoutes(http, deps)
       objectRoutes(http, deps)
       await scope.register(async (uploads) => {
-        // A body is an object's content whatever its type: it is passed on as the stream it is.
+        // A body is an object's content, whatever its type, so it is passed on as a stream.
         uploads.removeAllContentTypeParsers()
         await uploads.register(multipart, {
           limits: { fileSize: deps.maxObjectBytes, files: 1, fields: 10, fieldSize: 100_000 },

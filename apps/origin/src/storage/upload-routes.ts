@@ -41,7 +41,7 @@ export function uploadRoutes(app: Http, deps: StorageDeps): void {
   )
 }
 
-/** The content of an upload and what it says about itself. */
+/** The content of an upload and its metadata. */
 interface Upload {
   readonly body: AsyncIterable<Uint8Array>
   readonly contentType: string
@@ -107,7 +107,7 @@ export function requireType({ id, allowedMimeTypes }: Bucket, type: string): voi
   throw new TerraneError('INVALID_MIME_TYPE', 'unsupported_media', `mime type ${type} is not supported by bucket ${id}`)
 }
 
-/** A number of seconds is what storage-js sends in forms; a whole header in raw uploads. */
+/** storage-js sends a number of seconds in forms, and a whole header in raw uploads. */
 export function cacheControlOf(text: string | undefined): string {
   if (text === undefined || text === '') return 'no-cache'
   return /^\d+$/.test(text) ? `max-age=${text}` : text.slice(0, 200)
@@ -120,7 +120,7 @@ export function parseMetadata(text: string | undefined): Record<string, unknown>
     const value: unknown = JSON.parse(text)
     if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>
   } catch {
-    // Told below.
+    // The error is thrown below.
   }
   throw Object.assign(new Error('metadata is not a JSON object'), { statusCode: 400 })
 }

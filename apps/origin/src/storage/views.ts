@@ -1,6 +1,6 @@
 import type { ObjectInfo } from '@terrane/storage'
 
-/** An entry of a list, with the name relative to what was listed. */
+/** An entry of a list, with its name relative to the listed folder. */
 export function listEntry(info: ObjectInfo, name: string) {
   return {
     name,
@@ -37,7 +37,7 @@ export function infoBody(info: ObjectInfo) {
   }
 }
 
-/** Stands for an object's content: it changes when the content does. */
+/** An id that identifies an object's content and changes with it. */
 export function idOf(info: ObjectInfo): string {
   const hex = info.etag
     .replaceAll(/[^0-9a-f]/g, '')

@@ -27,9 +27,9 @@ const badPlace = defineError(
   (f: { detail: string }) => `The tile cannot be read: ${f.detail}.`,
 )
 
-/** Most bytes of a tile, before and after it is unpacked. */
+/** Maximum bytes of a tile, before and after decompression. */
 const PART_BYTES = 32 * 1024 * 1024
-/** Most bytes of an unpacked directory or of the metadata: their entries take many times as much. */
+/** Maximum bytes of an unpacked directory or of the metadata; their parsed entries take many times as much. */
 const ABOUT_BYTES = 1024 * 1024
 const MOST_DIRECTORIES = 200
 const MOST_ARCHIVES = 100
@@ -50,7 +50,7 @@ const UNPACK = {
   [Compression.Zstd]: promisify(zstdDecompress),
 } as const
 
-/** The members of an archive's TileJSON that are changed. */
+/** The members of an archive's TileJSON that are replaced. */
 interface TileJson {
   tiles: readonly string[]
 }
@@ -87,7 +87,7 @@ function addRoutes(app: Http, deps: ArchiveDeps): void {
     const archive = archives.get(name) ?? new PMTiles(sourceOf(deps, info, name), directories, unpackTo(PART_BYTES))
     archives.set(name, archive)
     const headers = { 'cache-control': `${isOpen ? 'public' : 'private'}, no-cache`, vary: 'apikey, Authorization' }
-    // The library keeps what failed as failed.
+    // The library caches failures, so its entries are removed.
     const unreadable = () => {
       archives.delete(name)
       for (const kept of directories.cache.keys())
@@ -133,14 +133,18 @@ function addRoutes(app: Http, deps: ArchiveDeps): void {
   )
 }
 
-/** A publishable key in the URL opens what it names, another key what the storage lets it read. @throws UNAUTHORIZED, FORBIDDEN */
+/**
+ * A publishable key in the URL gives access to the archives that it names; other keys have the rights of the storage.
+ *
+ * @throws UNAUTHORIZED, FORBIDDEN
+ */
 async function requireReadable(deps: ArchiveDeps, request: FastifyRequest, bucket: string, key: string): Promise<void> {
   const page = await deps.identifyPublishable(request)
   if (page === null) await readableBucket(deps, request, bucket)
   else if (!publicLimitsOf(page)?.tables.includes(`${bucket}/${key}`)) throw objectNotFound({ bucket, key })
 }
 
-/** Ranges of an object; a replaced one is another source. */
+/** Byte ranges of an object; a replaced object counts as another source. */
 function sourceOf({ store }: StorageDeps, { bucket, key, size }: ObjectInfo, name: string): Source {
   return {
     getKey: () => name,

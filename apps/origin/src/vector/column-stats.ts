@@ -2,18 +2,21 @@ import { quoteIdentifier, type Session } from '@terrane/database'
 import { whereClause, type Condition, Parameters } from '@terrane/database/rest-query'
 import type { Layer, Property } from './layer.ts'
 
-/** Values of a property over all rows that the caller may see and that fit the filters, as tiles carry them. */
+/** Values of a property as tiles contain them, over all rows that the caller may see and that match the filters. */
 export interface ColumnStats {
   readonly property: string
   readonly type: 'Number' | 'Boolean' | 'String'
   readonly rows: number
-  /** Rows without a value; numbers that are not finite count as none. */
+  /** Rows without a value; infinite numbers and NaN count as missing. */
   readonly missing: number
   /** Number of different values. */
   readonly distinct: number
   /** The most frequent values, at most {@link MOST_VALUES}. */
   readonly values: readonly { readonly value: string | number | boolean; readonly rows: number }[]
-  /** Of numbers: classes of about equal count, from `from` to below the next one's; the last holds the largest value, too. */
+  /**
+   * For numbers: classes of about equal count. A class contains `from` and ends below the next class; the last one
+   * contains the largest value.
+   */
   readonly classes: readonly NumberClass[]
 }
 
@@ -24,7 +27,7 @@ export interface NumberClass {
 }
 
 export interface StatsQuery {
-  /** Number of classes; values that are alike stay together, so fewer may come. */
+  /** Requested number of classes. Equal values stay in one class, so there may be fewer. */
   readonly classes: number
   readonly conditions: readonly Condition[]
 }
@@ -85,7 +88,7 @@ async function classesOf(ask: Asking, wanted: number, { low, high }: { low: numb
   return starts.map((from, i) => ({ from, to: starts[i + 1] ?? high, rows: rowsIn.get(i + 1) ?? 0 }))
 }
 
-/** As tiles carry it; JSON has no numbers that are not finite. */
+/** SQL of the value as tiles contain it; JSON has no NaN and no infinity. */
 function valueSql({ name, type }: Property): string {
   const column = `source.${quoteIdentifier(name)}::${type}`
   if (type === 'int8') return `${column}::float8`

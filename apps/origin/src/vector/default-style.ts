@@ -25,7 +25,7 @@ export function defaultStyle({ name, tiles, minzoom, maxzoom, bounds, vector_lay
     version: 8,
     name,
     center: [(west + east) / 2, (south + north) / 2],
-    // The zoom at which the bounds take about 512 pixels.
+    // The zoom at which the bounds are about 512 pixels wide.
     zoom: Math.max(0, Math.min(18, Math.floor(Math.log2(360 / Math.max(east - west, north - south, 1e-6))))),
     sources: {
       terrane: {
@@ -48,7 +48,7 @@ export function defaultStyle({ name, tiles, minzoom, maxzoom, bounds, vector_lay
   }
 }
 
-/** A layer that tells no kind of its geometries may have all. */
+/** A layer without a geometry type may have all kinds. */
 function mayHave({ geometry_type: type = '' }: VectorLayer, kind: keyof typeof DRAWN): boolean {
   const found = (['point', 'line', 'polygon'] as const).find((one) => KINDS[one].test(type))
   return found === undefined || found === kind

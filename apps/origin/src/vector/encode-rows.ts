@@ -4,7 +4,7 @@ import { encodeTileOfRows, type AttributeValue } from '@terrane/tiling/vector'
 import type { Layer } from './layer.ts'
 import { POINT_COUNT, rowsSql, type TileQuery } from './tile-sql.ts'
 
-/** A tile of what the session's role may see, made here: for databases without ST_AsMVT. Null for an empty one. */
+/** Encodes a tile in this process under the session's role, for databases without ST_AsMVT. Null for an empty tile. */
 export async function encodeRows(session: Session, layer: Layer, query: TileQuery): Promise<Uint8Array | null> {
   const parameters = new Parameters()
   const { rows } = await session.query<Record<string, unknown>>(rowsSql(layer, query, parameters), parameters.values)

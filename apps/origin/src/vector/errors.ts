@@ -1,6 +1,6 @@
 import { RestError } from '../rest/errors.ts'
 
-/** Errors of `/vector/v1`, in the shape of those of `/rest/v1`, whose filters it takes. */
+/** Errors of `/vector/v1`, in the form of `/rest/v1`, because it has the same filters. */
 export const noSuchLayer = (schema: string, table: string) =>
   new RestError(404, '42P01', `There is no table or view ${schema}.${table} with a geometry that you may read`, {
     hint: 'GET /vector/v1/catalog lists the layers that you may read.',

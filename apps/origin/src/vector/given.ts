@@ -10,7 +10,7 @@ import {
   type Encoding,
 } from '../compression.ts'
 
-/** A tile with its tag, and what it was compressed to for who asked; without bytes where it shows nothing. */
+/** A tile with its ETag and its compressed forms; `bytes` is null for an empty tile. */
 export interface Given {
   readonly bytes: Buffer | null
   readonly etag: string
@@ -18,7 +18,7 @@ export interface Given {
 }
 
 export const VECTOR_TILE = 'application/vnd.mapbox-vector-tile'
-/** Bytes that an entry of a cache takes beside its tile. */
+/** Bytes of a cache entry besides its tile. */
 const ENTRY_BYTES = 200
 
 /** Bytes of a tile in the cache with its key; its compressed form takes about as much again. */
@@ -26,14 +26,14 @@ export function cachedBytes({ bytes }: Given, key: string): number {
   return 2 * (ENTRY_BYTES + (bytes?.byteLength ?? 0) + key.length)
 }
 
-/** Names the bytes of a tile; null or no bytes are an empty one. */
+/** Adds an ETag to the bytes of a tile; null and no bytes mean an empty tile. */
 export function tagged(tile: Uint8Array | null): Given {
   const packed = new Map<Encoding, Promise<Buffer>>()
   if (tile === null || tile.length === 0) return { bytes: null, etag: '', packed }
   return { bytes: Buffer.from(tile.buffer, tile.byteOffset, tile.byteLength), etag: tagOf(tile), packed }
 }
 
-/** Sends a tile, 204 for an empty one. Each encoding has a tag of its own: a tag names bytes. */
+/** Sends a tile, or 204 for an empty one. Each encoding has its own ETag. */
 export async function sendGiven(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -42,7 +42,7 @@ export async function sendGiven(
 ): Promise<FastifyReply> {
   if (bytes === null) return reply.code(204).send()
   addVary(reply, 'Accept-Encoding')
-  // Pictures are compressed within.
+  // Raster tiles are compressed already.
   const encoding = bytes.length < LEAST_BYTES || type !== VECTOR_TILE ? null : encodingFor(request)
   const tag = encodedTag(etag, encoding)
   reply.header('etag', tag)

@@ -1,10 +1,10 @@
 import type { Session } from '@terrane/database'
 import { geometrySql, type Layer } from './layer.ts'
 
-/** Bounds of larger tables are the server's estimate, or the world's. */
+/** Rows up to which bounds are computed; for larger tables they are the server's estimate, or the world. */
 const COUNTED_ROWS = 100_000
 
-/** West, south, east, north of what the caller may see; the world for a large table without an estimate. */
+/** West, south, east, north of the rows that the caller may see; the world for a large table without an estimate. */
 export async function boundsOf(session: Session, layer: Layer): Promise<readonly number[]> {
   const world = [-180, -85.0511, 180, 85.0511]
   if (layer.rows !== null && layer.rows > COUNTED_ROWS) return world

@@ -1,7 +1,7 @@
 import { qualified, quoteIdentifier, type Queryable } from '@terrane/database'
 import { noSuchLayer, noSuchProperty, repeatedProperty } from './errors.ts'
 
-/** What tiles show of a table or view, as far as the caller may see it. */
+/** Content of tiles of a table or view, within the caller's rights. */
 export interface Layer {
   readonly schema: string
   readonly table: string
@@ -9,10 +9,10 @@ export interface Layer {
   readonly source: string
   /** SQL of the geometry column. */
   readonly geometry: string
-  /** 0 where the column does not say. */
+  /** 0 when the column has no SRID. */
   readonly srid: number
   readonly geometryType: string
-  /** The primary key, when it is one whole number. */
+  /** The primary key, if it is a single integer column. */
   readonly id: string | null
   readonly properties: readonly Property[]
   /** The server's estimate; null when it has none. */
@@ -43,7 +43,9 @@ export const NEVER_SHOWN: ReadonlySet<string> = new Set(
 )
 const USUAL_NAMES = ['geom', 'geometry', 'the_geom', 'wkb_geometry']
 
-/** Tables and views of a schema, and their columns that the caller may read; to be run under the caller's role. */
+/**
+ * SQL for tables and views of a schema, and the columns that the caller may read; to be run under the caller's role.
+ */
 const COLUMNS = `
   select a.attname as name, t.typname as type, coalesce(a.attnum = any (k.conkey) and array_length(k.conkey, 1) = 1, false) as is_key,
     case when t.typname in ('geometry', 'geography') then postgis_typmod_srid(a.atttypmod) end as srid,
@@ -58,7 +60,7 @@ const COLUMNS = `
   order by a.attnum`
 
 /**
- * Looks a layer up as the caller.
+ * Finds a layer as the caller.
  *
  * @param wanted properties in the order in which they are named; null for all that tiles can hold
  * @throws 42P01 for what is not there or not the caller's, 42703, 42701
@@ -107,7 +109,7 @@ export async function findLayer(
 interface ListedLayer {
   readonly schema: string
   readonly name: string
-  /** 0 where the column does not say. */
+  /** 0 when the column has no SRID. */
   readonly srid: number
   readonly geometry_type: string
   readonly rows: number | null
@@ -136,7 +138,7 @@ function typeOf(type: string): Property['type'] {
   return INTEGERS.has(type) ? 'int8' : FLOATS.has(type) ? 'float8' : type === 'bool' ? 'bool' : 'text'
 }
 
-/** Columns that do not say their system have one for each row; a row that says none is in degrees. */
+/** A column without an SRID may have another one in each row; rows without one are in degrees. */
 export function geometrySql({ geometry, srid }: Layer): string {
   if (srid !== 0) return geometry
   return `(case when st_srid(${geometry}) in (0, 4326) then st_setsrid(${geometry}, 4326) else st_transform(${geometry}, 4326) end)`

@@ -11,14 +11,14 @@ import { badStats } from './errors.ts'
 import { findLayer } from './layer.ts'
 import { wholeOf } from './whole-of.ts'
 
-/** Parameters that are no filters. */
+/** Parameters that are not filters. */
 const OWN: ReadonlySet<string> = new Set(['property', 'classes', 'apikey'])
 const CLASSES = 5
 const MOST_CLASSES = 12
 
 /**
- * `/vector/v1/{schema.table}/stats`: the values of one property over all rows that the caller may see. It reads every row,
- * each of its statements may take as long as one of `/rest/v1`, and ends when the caller leaves.
+ * `/vector/v1/{schema.table}/stats`: the values of one property over all rows that the caller may see. It reads every
+ * row; its statements have the timeout of `/rest/v1` and are aborted when the client disconnects.
  */
 export async function columnStats(
   deps: Pick<RestDeps, 'database' | 'schemas' | 'limits'>,

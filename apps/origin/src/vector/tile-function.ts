@@ -2,9 +2,9 @@ import type { Queryable } from '@terrane/database'
 import { argumentsOf, callSql, type Argument } from '../rest/functions.ts'
 
 /**
- * A function that gives a vector tile as bytes, as Martin and pg_tileserv call them: its first arguments are whole numbers with
- * the names `z` (or `zoom`), `x` and `y`. One further argument of type json or jsonb takes all parameters of the query;
- * other arguments take the parameter of their name.
+ * A function that returns a vector tile as bytes, with the conventions of Martin and pg_tileserv. Its first arguments
+ * are integers named `z` (or `zoom`), `x` and `y`. One further argument of type json or jsonb gets all parameters of
+ * the query; other arguments get the parameter of their name.
  */
 export interface TileFunction {
   readonly schema: string
@@ -25,7 +25,7 @@ interface Found {
 const WHOLE: ReadonlySet<string> = new Set(['smallint', 'integer', 'bigint'])
 const PLACES = [['z', 'zoom'], ['x'], ['y']] as const
 
-/** Functions of extensions are a library for SQL, and count as absent. */
+/** Functions of extensions count as absent, because they are libraries for SQL. */
 const FUNCTIONS = `
   select p.proargnames as names, p.proargmodes::text[] as modes, p.pronargdefaults as defaults,
     array(select format_type(a.oid, null) from unnest(p.proargtypes) with ordinality a(oid, i) order by a.i) as types,
@@ -36,7 +36,7 @@ const FUNCTIONS = `
     and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
   order by p.oid`
 
-/** Looks a tile function up as the caller; null where the caller may call none of this name. */
+/** Finds a tile function as the caller; null when there is none that the caller may call. */
 export async function findTileFunction(session: Queryable, schema: string, name: string): Promise<TileFunction | null> {
   const { rows } = await session.query<Found>(FUNCTIONS, [schema, name])
   for (const row of rows) {
@@ -74,7 +74,7 @@ export function functionSql(
   return { text, json: `{${all.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}` }
 }
 
-/** Values that are JSON stay what they are, as Martin reads them; others are texts. */
+/** Parameters that are valid JSON are passed as JSON, as in Martin; others are texts. */
 function objectOf(parameters: URLSearchParams): string {
   return `{${[...parameters].map(([name, value]) => `${JSON.stringify(name)}:${isJson(value) ? value : JSON.stringify(value)}`).join(',')}}`
 }

@@ -23,7 +23,8 @@ export async function tileJson(deps: TileDeps, request: FastifyRequest, sources:
   const parameters = parametersOf(request)
   const described: Described[] = []
   for (const source of sources) {
-    // Read by the server's own role, since callers may not read the catalogue; sent only for a layer that the caller may read.
+    // Read by the server's own role, because callers may not read the catalogue; only for a layer that the caller may
+    // read.
     const { rows } = await deps.database.query<{ attribution: string }>(
       'select attribution from terrane.imports where table_schema = $1 and table_name = $2',
       [source.schema, source.table],
@@ -82,7 +83,7 @@ function vectorLayer({ table, comment, geometryType, properties }: Layer): objec
   }
 }
 
-/** A comment that is a JSON object gives members of the TileJSON; any other text is the description. */
+/** A comment that is a JSON object adds members to the TileJSON; any other comment is the description. */
 function describedByComment(comment: string | null): Described {
   const given = objectIn(comment)
   const { bounds, vector_layers: layers } = given ?? {}

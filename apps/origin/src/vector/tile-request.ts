@@ -5,7 +5,7 @@ import { sourceOf } from '../rest/source-of.ts'
 import { badTile } from './errors.ts'
 import { wholeOf } from './whole-of.ts'
 
-/** A table, view or function that tiles are made of. */
+/** A table, view or function from which tiles are made. */
 export interface SourceName {
   readonly schema: string
   readonly table: string
@@ -13,25 +13,25 @@ export interface SourceName {
 
 type Refuse = (detail: string) => Error
 
-/** Place of a tile, as {@link https://wiki.openstreetmap.org/wiki/Slippy_map_tilenames} counts them. */
+/** Position of a tile in {@link https://wiki.openstreetmap.org/wiki/Slippy_map_tilenames}. */
 export interface TilePlace {
   readonly z: number
   readonly x: number
   readonly y: number
 }
 
-/** A tile that was asked for: of one source, or of several as its layers. */
+/** A requested tile: of one source, or of several as its layers. */
 export interface TileRequest extends TilePlace {
   readonly sources: readonly SourceName[]
   readonly parameters: URLSearchParams
 }
 
-/** A tile is 2.4 m wide at the equator; positions of our own encoder are to 4 cm. */
+/** At this zoom a tile is 2.4 m wide at the equator; our own encoder has a precision of 4 cm. */
 export const MAX_ZOOM = 24
-/** Parameters that are no filters. */
+/** Parameters that are not filters. */
 const OWN: ReadonlySet<string> = new Set(['properties', 'limit', 'buffer', 'cluster', 'apikey'])
 const MAX_FEATURES = 50_000
-/** As Martin has it. */
+/** Same default as Martin. */
 const BUFFER = 64
 const MAX_SOURCES = 16
 
@@ -51,12 +51,12 @@ export function placeOf(texts: Readonly<Record<'z' | 'x' | 'y', string>>, refuse
   return { z, x, y }
 }
 
-/** Filters may stand several times. */
+/** Filters may occur several times. */
 export function parametersOf(request: FastifyRequest): URLSearchParams {
   return readParameters(request, (name) => !OWN.has(name))
 }
 
-/** What the parameters say of tables. */
+/** Parameters for tables. */
 export function tableQueryOf(parameters: URLSearchParams) {
   const filters = new URLSearchParams(parameters)
   for (const name of OWN) filters.delete(name)
@@ -77,7 +77,7 @@ function clusterOf(parameters: URLSearchParams): number | null {
   return side
 }
 
-/** What the parameters say to functions; each stands once. @throws PGRST100 */
+/** Parameters for functions; each may occur once. @throws PGRST100 */
 export function functionQueryOf(parameters: URLSearchParams): URLSearchParams {
   const own = new URLSearchParams(parameters)
   own.delete('apikey')

@@ -9,12 +9,12 @@ export interface TileQuery {
   /** In units of 1/4096 of the tile's side. */
   readonly buffer: number
   readonly limit: number
-  /** Side of the squares whose points become one, in units of 1/4096 of the tile's side; null for none. */
+  /** Side of the squares whose points are merged, in units of 1/4096 of the tile's side; null for no clustering. */
   readonly cluster: number | null
   readonly conditions: readonly Condition[]
 }
 
-/** A statement that gives the whole tile as `tile`, by the database itself. */
+/** SQL that returns the whole tile as `tile`, encoded by the database. */
 export function tileSql(layer: Layer, query: TileQuery, parameters: Parameters): string {
   if (query.cluster !== null) {
     const { clusters, envelope } = clustersOf(layer, query, parameters)
@@ -24,13 +24,13 @@ export function tileSql(layer: Layer, query: TileQuery, parameters: Parameters):
   const id = layer.id === null ? '' : `, ${idSql(layer)} as "mvt id"`
   const feature = layer.id === null ? '' : `, 'mvt id'`
   const { where, envelope } = rowsOf(layer, query, parameters)
-  // With a star: a column of the name of the rows goes before them.
+  // With `page.*`, because `page` alone could name a column.
   return `select st_asmvt(page.*, ${quoteLiteral(layer.table)}::text, 4096, 'mvt geom'${feature}) as tile from (
     select st_asmvtgeom(st_transform(${straight(layer)}, 3857), ${envelope}, 4096, ${query.buffer}, true) as "mvt geom"${id}${columns(layer)}
     ${where}) as page where "mvt geom" is not null`
 }
 
-/** A statement that gives the rows of a tile, for an encoder of our own: `geometry` as EWKB in 4326, `id`, then the properties. */
+/** SQL that returns the rows of a tile for our own encoder: `geometry` as EWKB in 4326, `id`, then the properties. */
 export function rowsSql(layer: Layer, query: TileQuery, parameters: Parameters): string {
   if (query.cluster !== null) {
     const { clusters } = clustersOf(layer, query, parameters)
@@ -42,18 +42,18 @@ export function rowsSql(layer: Layer, query: TileQuery, parameters: Parameters):
   return `select st_asewkb(${geometry}) as "mvt geom", ${id} as "mvt id"${columns(layer)} ${where}`
 }
 
-/** A count of some rows would be wrong: the timeout of the statement is the bound. */
+/** Clusters have no row limit, because partial counts would be wrong; the statement's timeout is the limit. */
 const ALL = 2_147_483_647
 /** Property of a cluster: the number of its rows. */
 export const POINT_COUNT = 'point_count'
 
 /**
- * Rows of a tile by squares of a grid that tiles share: the middle of their points in Web Mercator, and their number. A row that is
- * alone in its square has its properties. Squares end with the tile, so no row is counted twice; those at the ends of the world hold
- * the rows on its edge.
+ * Rows of a tile, grouped by squares of a grid that all tiles share: the mean of their points in Web Mercator, and
+ * their number. A single row in a square keeps its properties. Squares end at the tile's edge, so no row counts twice;
+ * squares at the edges of the world include the rows on its edge.
  */
 function clustersOf(layer: Layer, query: TileQuery, parameters: Parameters): { clusters: string; envelope: string } {
-  // The margin leaves the edges to the comparison below.
+  // The buffer only preselects rows; the comparison below decides at the edges.
   const { where, envelope } = rowsOf(layer, { ...query, buffer: 64, limit: ALL }, parameters)
   const { z, x, y } = query
   const last = 2 ** z - 1
@@ -78,7 +78,7 @@ function clustersOf(layer: Layer, query: TileQuery, parameters: Parameters): { c
   return { clusters, envelope }
 }
 
-/** The value of a group's one row; a list of all values would take memory for each. */
+/** The value of a group's only row; a list of all values would need memory for each. */
 function onlyValue({ name, type }: Property): string {
   const column = `source.${quoteIdentifier(name)}::${type}`
   return type === 'bool' ? `bool_and(${column})` : `min(${column})`
@@ -93,7 +93,7 @@ function idSql(layer: Layer): string {
   return `source.${quoteIdentifier(layer.id as string)}::int8`
 }
 
-/** Types are named, so that both ways give the same values. */
+/** Types are cast explicitly, so that both encoders give the same values. */
 function columns(layer: Layer): string {
   return layer.properties
     .map(({ name, type }) => `, source.${quoteIdentifier(name)}::${type} as ${quoteIdentifier(name)}`)
@@ -116,16 +116,16 @@ function rowsOf(layer: Layer, query: TileQuery, parameters: Parameters): { where
 }
 
 const WORLD = 40_075_016.685_578_49
-/** Below it a tile may reach beyond the area of a projection, where boxes mean nothing. */
+/** At lower zooms a tile may exceed the area of a projection, where its box is meaningless. */
 const LEAST_BOX_ZOOM = 6
 
-/** A condition that holds for all rows within the buffer of a tile, and for few others. */
+/** A condition that is true for all rows within the buffer of a tile, and for few others. */
 function nearTile({ geometry, srid }: Layer, { z, x, y, buffer }: TileQuery): string {
   const margin = buffer / 4096
   const [west, east] = [(x - margin) / 2 ** z, (x + 1 + margin) / 2 ** z]
   const [north, south] = [(y - margin) / 2 ** z, (y + 1 + margin) / 2 ** z]
   if (srid === 4326) {
-    // A box that ends at the antimeridian leaves out what lies on it.
+    // A box that ends exactly at the antimeridian would exclude points on it.
     const [left, right] = [west <= 0 ? -FAR : west * 360 - 180, east >= 1 ? FAR : east * 360 - 180]
     return `${geometry} && st_makeenvelope(${[left, latitudeOf(south), right, latitudeOf(north), srid].join(', ')})`
   }
@@ -133,15 +133,16 @@ function nearTile({ geometry, srid }: Layer, { z, x, y, buffer }: TileQuery): st
   const meters = `st_makeenvelope(${corners.join(', ')}, 3857)`
   if (srid === 3857) return `${geometry} && ${meters}`
   if (srid === 0 || z < LEAST_BOX_ZOOM) return `st_transform(${geometry}, 3857) && ${meters}`
-  // Edges are curves in another projection: of their points, and a little more.
+  // Straight edges become curves in another projection, so the box is made from points along them and enlarged a
+  // little.
   const side = WORLD / 2 ** z
   return `${geometry} && (select st_expand(b, (st_xmax(b) - st_xmin(b)) / 50, (st_ymax(b) - st_ymin(b)) / 50) from (select st_transform(st_segmentize(${meters}, ${side / 8}), ${srid}) as b) e)`
 }
 
-/** Degrees that no row reaches. */
+/** Degrees beyond every possible row. */
 const FAR = 1000
 
-/** Latitude of a height in Web Mercator: 0 at the top of the world, 1 at its end. */
+/** Latitude of a relative position in Web Mercator: 0 at the north edge of the world, 1 at the south edge. */
 function latitudeOf(height: number): number {
   return (Math.atan(Math.sinh((1 - 2 * height) * Math.PI)) * 180) / Math.PI
 }

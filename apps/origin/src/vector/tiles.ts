@@ -15,29 +15,29 @@ import { findTileFunction, functionSql, type TileFunction } from './tile-functio
 import { functionQueryOf, tableQueryOf, type SourceName, type TileRequest } from './tile-request.ts'
 import { tileSql } from './tile-sql.ts'
 
-/** What draws tiles of a name. */
+/** Source of the tiles of a name. */
 export type TileSource =
   | { readonly kind: 'table'; readonly layer: Layer }
   | { readonly kind: 'function'; readonly fn: TileFunction }
 
 export type TileDeps = Pick<RestDeps, 'database' | 'schemas' | 'limits'> & {
-  /** How long a tile is given again to the same caller; 0 for never. */
+  /** Milliseconds for which a tile is cached for the same caller; 0 for no cache. */
   readonly tileMs: number
 }
 
-/** Headers of answers that depend on the caller: caches ask each time whether they still hold. */
+/** Headers of answers that depend on the caller: caches must revalidate them. */
 export const FOR_CALLER = { 'cache-control': 'private, no-cache', vary: 'apikey, Authorization' }
 
 /** Query timeout in milliseconds; same default as pg_tileserv. */
 const TIMEOUT_MS = 10_000
-/** A table that was changed is looked up anew as soon as a statement fails for it. */
+/** Cache time of a source; a failed statement removes it earlier, because its table may have changed. */
 const SOURCE_MS = 5000
 const MOST_SOURCES = 500
 const TILE_BYTES = 32 * 1024 * 1024
-/** No such column, table or function, or not the caller's any more. */
+/** Codes for a column, table or function that does not exist or that the caller may no longer use. */
 const CHANGED: ReadonlySet<unknown> = new Set(['42703', '42P01', '42501', '42883'])
 
-/** Tiles of tables, views and functions under the caller's role, each kept for a moment for the same caller. */
+/** Tiles of tables, views and functions under the caller's role, cached briefly for the same caller. */
 export class Tiles {
   readonly #deps: TileDeps
   readonly #sources = new LRUCache<string, TileSource>({ max: MOST_SOURCES, ttl: SOURCE_MS })
@@ -70,7 +70,7 @@ export class Tiles {
     return await sendGiven(request, reply, layers.length === 1 ? layers[0]! : this.#joined(layers))
   }
 
-  /** Layers of a tile stand one after the other (Mapbox Vector Tile 2.1, 4.1). */
+  /** Layers of a tile are concatenated (Mapbox Vector Tile 2.1, 4.1). */
   #joined(layers: readonly Given[]): Given {
     const name = `joined ${layers.map(({ etag }) => etag).join()}`
     const known = this.#given.get(name)
@@ -83,7 +83,7 @@ export class Tiles {
   async #tileOf(database: Database, principal: Principal, source: SourceName, asked: TileRequest): Promise<Given> {
     const { schema, table } = source
     const { z, x, y, parameters } = asked
-    // Row-level security decides by role and claims: what one caller was given no other is.
+    // Role and claims are part of the key, because row-level security depends on them.
     const name = JSON.stringify([principal.role, principal.claims, schema, table, parameters.toString(), z, x, y])
     const given = this.#given.get(name)
     if (given) return given
@@ -108,12 +108,12 @@ export class Tiles {
   }
 }
 
-/** How statements of tiles run. */
+/** Execution settings of statements for tiles. */
 export function readingAs(principal: Principal, schema: string): RunAs {
   return { principal, schema, readOnly: true, rollback: false, timeoutMs: TIMEOUT_MS }
 }
 
-/** A table or view with a geometry, or else a tile function, of a name. @throws 42P01, 42703, 42701 */
+/** A table or view with a geometry, or else a tile function, by its name. @throws 42P01, 42703, 42701 */
 export async function findSource(
   session: Session,
   { schema, table }: SourceName,

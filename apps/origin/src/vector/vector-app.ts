@@ -18,9 +18,10 @@ import { FOR_CALLER, readingAs, type TileDeps, type Tiles } from './tiles.ts'
 type VectorDeps = TileDeps & Pick<RestDeps, 'authenticate'> & { readonly tiles: Tiles }
 
 /**
- * `/vector/v1`: tiles of any table or view with a geometry and of tile functions, made on request under the caller's role:
- * `catalog`, `{schema.table}` (TileJSON), `{schema.table}/style.json`, `{schema.table}/stats` and `{schema.table}/{z}/{x}/{y}`, with the filters of
- * `/rest/v1` and `properties`, `limit`, `buffer`. Several names with commas are the layers of one tile.
+ * `/vector/v1`: tiles of any table or view with a geometry and of tile functions, made on request under the caller's
+ * role: `catalog`, `{schema.table}` (TileJSON), `{schema.table}/style.json`, `{schema.table}/stats` and
+ * `{schema.table}/{z}/{x}/{y}`, with the filters of `/rest/v1` and `properties`, `limit`, `buffer`. Several names,
+ * separated by commas, become the layers of one tile.
  */
 export async function vectorRoutes(app: Http, deps: VectorDeps): Promise<void> {
   await app.register(
@@ -70,12 +71,12 @@ export async function vectorRoutes(app: Http, deps: VectorDeps): Promise<void> {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Publishable keys may ask for it. */
+    /** True when publishable keys may request it. */
     readonly isPublic?: boolean
   }
 }
 
-/** Holds publishable keys to their tables, and to the routes that maps draw from. */
+/** Limits publishable keys to their tables, and to the routes that maps need. */
 function requireShown(deps: VectorDeps, request: FastifyRequest, principal: Principal): void {
   if (publicLimitsOf(principal) === null) return
   if (request.routeOptions.config.isPublic !== true) throw forbidden({ need: 'a key in the header apikey' })

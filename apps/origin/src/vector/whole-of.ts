@@ -1,7 +1,7 @@
 import { quoteIdentifier } from '@terrane/database'
 import { badTile } from './errors.ts'
 
-/** A whole number of a parameter within its bounds; null where it is not given. @throws PGRST100 */
+/** An integer parameter within its bounds; null when it is not given. @throws PGRST100 */
 export function wholeOf(
   text: string | null,
   name: string,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { Desk, type WorkNews } from './desk.ts'
 
-/** A desk whose works are made of what their text says, and what it posts. */
+/** A desk with work made from the text of requests, and a list of its messages. */
 function openDesk(make: (text: string) => Work, timeoutMs = 60_000) {
   const posted: WorkNews[] = []
   const router = { work: make } as unknown as Router
@@ -20,7 +20,7 @@ function openDesk(make: (text: string) => Work, timeoutMs = 60_000) {
 
 const begin = (id: number, text: string) => ({ type: 'begin', id, action: 'sources_to_targets', text }) as const
 
-/** Computes for about so long. */
+/** Computes for about this many milliseconds. */
 function compute(milliseconds: number): void {
   for (const until = performance.now() + milliseconds; performance.now() < until;);
 }

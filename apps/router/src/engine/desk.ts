@@ -1,16 +1,16 @@
 import { type Action, refusalOf, type Router, type SentAnswer, type TileAnswer, type Work } from '@terrane/routing'
 
-/** Requests to a thread besides routes. */
+/** Messages to a thread about requests other than routes. */
 export type WorkOrder =
   | { readonly type: 'begin'; readonly id: number; readonly action: WorkAction; readonly text: string }
-  /** A part was taken: there may be another. */
+  /** The client has read a part, so another one may be sent. */
   | { readonly type: 'more'; readonly id: number }
   | { readonly type: 'cancel'; readonly id: number }
 
 /** Actions that are answered in steps. */
 export type WorkAction = Exclude<Action, 'route'>
 
-/** Messages of a thread about a request: the whole answer, or parts of it and their end. */
+/** Messages of a thread about a request: the whole answer, or its parts and the end. */
 export type WorkNews = { readonly work: number } & (
   | { readonly type: 'answer'; readonly answer: SentAnswer | TileAnswer }
   | { readonly type: 'part'; readonly text: string }
@@ -20,13 +20,13 @@ export type WorkNews = { readonly work: number } & (
   | { readonly type: 'failed'; readonly reason: string }
 )
 
-/** Milliseconds after which other work, and routes, have their turn. */
+/** Milliseconds per turn of one work, after which other work and routes continue. */
 const SLICE_MS = 8
-/** Characters of a part. */
+/** Characters of a part of an answer. */
 const PART = 2 ** 16
-/** Parts that may be on their way before one of them was taken. */
+/** Maximum parts that are sent before the first of them is read. */
 const AHEAD = 4
-/** Milliseconds between two looks for what a work waits for, and between two signs of life. */
+/** Milliseconds between two checks of work that waits, and between two `alive` messages. */
 const LOOK_MS = 10
 const ALIVE_MS = 500
 
@@ -35,19 +35,19 @@ interface Running {
   readonly text: string
   readonly work: Work
   part: string
-  /** The answer, where it is not text. */
+  /** The answer if it is binary. */
   bytes: Uint8Array | null
   hasSent: boolean
   ahead: number
-  /** Milliseconds of computing. */
+  /** Milliseconds of computing so far. */
   spent: number
   saidAt: number
   waits: boolean
 }
 
 /**
- * Answers requests that take long beside others: each has a turn of some milliseconds, routes come between turns, and a
- * work whose answer is not taken stands still.
+ * Answers slow requests in turns of some milliseconds. Routes are answered between turns; work whose answer is not read
+ * pauses.
  */
 export class Desk {
   readonly #router: Router
@@ -89,12 +89,12 @@ export class Desk {
     const open = [...this.#running.values()].filter(({ ahead }) => ahead < AHEAD)
     if (open.length === 0) return
     this.#scheduled = true
-    // Messages are read between two turns.
+    // Messages to the thread are read between two turns.
     if (open.some(({ waits }) => !waits)) setImmediate(() => this.#turn())
     else setTimeout(() => this.#turn(), LOOK_MS)
   }
 
-  /** Gives each work that may go on a slice of time. */
+  /** Gives each work that does not wait a slice of time. */
   #turn(): void {
     this.#scheduled = false
     for (const running of this.#running.values()) if (running.ahead < AHEAD) this.#advance(running)
@@ -124,7 +124,7 @@ export class Desk {
     }
   }
 
-  /** Works until a moment, a part is full or there is something to wait for; tells whether all is done. */
+  /** Computes until a time, a full part, or a wait; returns whether the work is done. */
   #step(running: Running, until: number): boolean {
     running.waits = false
     do {
@@ -166,7 +166,7 @@ export class Desk {
         return
       }
     } catch {
-      // Not a problem of the request: told below.
+      // Not a problem of the request: reported below as a failure.
     }
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
     this.#post({ work: id, type: 'failed', reason })

@@ -4,7 +4,7 @@ import type { WorkAction } from './desk.ts'
 import { Pool, type PoolOptions } from './pool.ts'
 import type { WorkAnswer } from './work.ts'
 
-/** Answers requests on the network that is current, and changes it under way. */
+/** Answers requests with the current network, and replaces it while running. */
 export class Engine implements AsyncDisposable {
   readonly #options: PoolOptions
   readonly #retiring = new Set<Promise<void>>()
@@ -14,17 +14,17 @@ export class Engine implements AsyncDisposable {
     this.#options = options
   }
 
-  /** The network that answers now; null before there is one. */
+  /** The current network; null before the first one. */
   get network(): Network | null {
     return this.#pool?.network ?? null
   }
 
-  /** Requests that wait for a thread. */
+  /** Number of requests that wait for a thread. */
   get waiting(): number {
     return this.#pool?.waiting ?? 0
   }
 
-  /** Answers from now on with another network. Requests that came before are answered with the one they came to. */
+  /** Uses another network for new requests. Earlier requests are answered with the former one. */
   async swap(network: Network, builtAt: Date | null = null): Promise<void> {
     const next = await Pool.open(network, this.#options, builtAt)
     const before = this.#pool

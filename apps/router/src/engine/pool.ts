@@ -21,14 +21,14 @@ export interface PoolOptions {
   readonly search: SearchKind
   /** Actions that are served, as `status` lists them; all when absent. */
   readonly actions?: readonly Action[]
-  /** Most requests that wait for a thread. */
+  /** Maximum requests that wait for a thread. */
   readonly queue: number
   /** Longest computation of one answer. */
   readonly timeoutMs: number
   readonly logger: Logger
-  /** The program of the threads, when it is not the one that computes routes. */
+  /** The program of the threads; by default the one that computes routes. */
   readonly program?: URL
-  /** Called for every thread that was ended because a request took too long, or that ended by itself. */
+  /** Called for each thread that was ended after a timeout, or that ended by itself. */
   readonly onThreadLost?: (reason: 'timeout' | 'crash') => void
 }
 
@@ -36,22 +36,22 @@ interface Job {
   readonly text: string
   readonly resolve: (answer: SentAnswer) => void
   readonly reject: (error: unknown) => void
-  /** False when the client has left. */
+  /** False when the client has disconnected. */
   readonly isWanted: () => boolean
 }
 
 const PROGRAM = new URL('./route.worker.ts', import.meta.url)
 
-/** Requests a thread is given at once: the second one is there when the first one is answered. */
+/** Requests that a thread has at the same time, so that the second one can start without a message. */
 const AHEAD = 2
-/** Works that take turns in a thread. */
+/** Maximum slow requests that take turns in a thread. */
 const WORKS = 4
 
 type RouteThread = Thread<Job, WorkJob>
 
 /**
- * Threads that share one graph and answer requests. A request that takes too long costs its thread, which is replaced; the
- * others go on.
+ * Threads that share one graph and answer requests. A request that takes too long ends its thread, which is replaced;
+ * requests of other threads continue.
  */
 export class Pool {
   readonly network: Network
@@ -87,7 +87,7 @@ export class Pool {
     }
   }
 
-  /** Requests that were not given to a thread yet. */
+  /** Number of requests that no thread has yet. */
   get waiting(): number {
     return this.#waiting.length + this.#waitingWorks.length
   }
@@ -173,7 +173,7 @@ export class Pool {
     this.#closeWhenDone()
   }
 
-  /** Gives works that wait to the threads that have the fewest. */
+  /** Assigns waiting work to the threads with the least work. */
   #feedWorks(): void {
     while (this.#waitingWorks.length > 0) {
       let best: RouteThread | null = null
@@ -218,7 +218,7 @@ export class Pool {
     this.#replace(thread, new Refusal(ANSWERS.tookTooLong), 'timeout')
   }
 
-  /** A thread that ends by itself takes the request in work along. */
+  /** A thread that ends by itself also ends its current request. */
   #onEnd(thread: RouteThread, error: unknown): void {
     if (!this.#threads.has(thread) || this.#closed) return
     this.#options.logger.error({ err: error }, 'a routing thread ended')
@@ -259,5 +259,5 @@ export class Pool {
   }
 }
 
-/** Wait before another try to start a thread. */
+/** Milliseconds before a failed start of a thread is repeated. */
 const RESTART_MS = 1000

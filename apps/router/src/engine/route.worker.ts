@@ -5,7 +5,7 @@ import type { ThreadAnswer, ThreadData } from './thread.ts'
 
 const WARM_UP_ROUTES = 10
 
-// Answers one route after the other, and what takes longer in between; the graph is shared with the other threads.
+// Answers routes one after the other, and slow requests in between; the threads share the graph.
 const port = parentPort!
 const { shared, limits, costings, search, actions, builtAt, timeoutMs } = workerData as ThreadData
 const network = await openShared(shared)
@@ -32,7 +32,10 @@ function answer(text: string): ThreadAnswer {
   }
 }
 
-/** The first routes of a thread compile the code and make the searches' memory: better before anybody waits for them. */
+/**
+ * Computes routes before the first request, because the first ones of a thread compile the code and allocate the memory
+ * of searches.
+ */
 function warmUp({ graph }: Network): void {
   const place = (node: number) => ({ lon: graph.nodeLon[node]! / 1e7, lat: graph.nodeLat[node]! / 1e7 })
   for (let i = 0; i < WARM_UP_ROUTES; i++) {

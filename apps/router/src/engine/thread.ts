@@ -3,11 +3,11 @@ import { Worker } from 'node:worker_threads'
 import type { Action, Limits, SearchKind, SentAnswer, SharedNetwork } from '@terrane/routing'
 import type { WorkNews, WorkOrder } from './desk.ts'
 
-/** Start parameters of a thread. */
+/** Data with which a thread is started. */
 export interface ThreadData {
   readonly shared: SharedNetwork
   readonly limits: Limits
-  /** How many costings with options the thread keeps. */
+  /** Number of costings with options that the thread caches. */
   readonly costings: number
   readonly search: SearchKind
   /** Actions that `status` lists as served. */
@@ -18,12 +18,12 @@ export interface ThreadData {
   readonly timeoutMs: number
 }
 
-/** An answer, or what went wrong where nothing should. */
+/** An answer, or the message of an unexpected error. */
 export type ThreadAnswer = SentAnswer | { readonly failure: string }
 
 /**
- * Memory for what a route leaves behind, in MiB. Left alone it grows to a hundred per thread over the first minutes under
- * load, without a route getting faster.
+ * Memory of V8's young generation in MiB. Without a limit it grows to a hundred per thread in the first minutes under
+ * load, and routes do not become faster.
  */
 const YOUNG_MB = 24
 
@@ -33,7 +33,7 @@ interface Listeners {
   readonly onEnd: (error: unknown) => void
 }
 
-/** A thread that computes routes, and the requests it was given: the first one is in work. Other works have numbers. */
+/** A thread that computes routes, with its requests; it computes the first one. Other work has numbers. */
 export class Thread<Job, Other = never> {
   readonly jobs: Job[] = []
   readonly works = new Map<number, Other>()
@@ -44,7 +44,7 @@ export class Thread<Job, Other = never> {
     this.#worker = worker
   }
 
-  /** Starts a thread; resolves when it says that it is ready. */
+  /** Starts a thread; resolves when it reports that it is ready. */
   static async start<Job, Other = never>(program: URL, data: ThreadData): Promise<Thread<Job, Other>> {
     const worker = new Worker(program, { workerData: data, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } })
     // Rejects with the error of a thread that fails before it is ready.
@@ -67,7 +67,7 @@ export class Thread<Job, Other = never> {
     this.#worker.postMessage(order)
   }
 
-  /** Calls back when the request in work takes too long; every call starts the time anew, null stops it. */
+  /** Calls back when the current request takes too long. Each call restarts the time; null stops it. */
   setTimer(milliseconds: number | null, onTimeout?: () => void): void {
     clearTimeout(this.#timer)
     if (milliseconds !== null) this.#timer = setTimeout(onTimeout!, milliseconds)

@@ -12,17 +12,17 @@ export interface WorkAnswer {
 /** Callbacks through which a `WorkJob` sends to its thread and reports its end. */
 export interface WorkHost {
   readonly send: (order: WorkOrder) => void
-  /** Called once, when nothing more comes of the work. */
+  /** Called once, when no further message of the work will come. */
   readonly onDone: () => void
-  /** Called when the thread has been silent for too long. */
+  /** Called when the thread has sent nothing for too long. */
   readonly onSilent: () => void
 }
 
 let latest = 0
 
 /**
- * An answer that a thread makes in steps: whole when it is short, as a stream otherwise. Nothing is computed ahead of a
- * reader by more than some parts, and nothing at all for one that is gone or stands still.
+ * An answer that a thread makes in steps: whole when it is short, otherwise as a stream. The thread computes only a few
+ * parts ahead of the reader, and stops when the reader has disconnected or does not read.
  */
 export class WorkJob {
   readonly id = ++latest
@@ -33,7 +33,7 @@ export class WorkJob {
   readonly #timeoutMs: number
   #host: WorkHost | null = null
   #stream: Readable | null = null
-  /** Parts that the thread may send once the reader wants more. */
+  /** Number of parts that the thread may send once the reader continues. */
   #owed = 0
   #timer: NodeJS.Timeout | undefined
   #isOver = false
@@ -48,7 +48,7 @@ export class WorkJob {
     else signal.addEventListener('abort', () => this.fail(new Refusal(ANSWERS.busy)), { once: true })
   }
 
-  /** Whether the client has left or has its answer. */
+  /** True when the client has disconnected or has its answer. */
   get isOver(): boolean {
     return this.#isOver
   }
@@ -105,7 +105,7 @@ export class WorkJob {
     this.#host?.onDone()
   }
 
-  /** The stream of the answer, which begins with its first part. */
+  /** The stream of the answer, started with its first part. */
   #open(): Readable {
     if (this.#stream !== null) return this.#stream
     this.#stream = new Readable({
@@ -124,7 +124,7 @@ export class WorkJob {
     return this.#stream
   }
 
-  /** Waits for the next news, or for the reader: neither may take for ever. */
+  /** Limits the time to the next message of the thread, or to the next read of the client. */
   #watch(): void {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {

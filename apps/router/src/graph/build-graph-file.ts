@@ -3,7 +3,7 @@ import { buildNetworkFile } from '@terrane/routing'
 import type { BuildTask } from './build.ts'
 
 /**
- * Builds a graph file in this thread, which it keeps busy until it is done.
+ * Builds a graph file in this thread, which is busy until the end.
  *
  * @throws an error whose message begins with the name of the extract at fault
  */
@@ -20,7 +20,7 @@ export async function buildGraphFile(
   })
 }
 
-/** A reader whose errors begin with the name of its extract: of several, one has to know which. */
+/** A reader whose errors begin with the name of its extract, because there may be several. */
 async function openNamed({ name, path }: BuildTask['extracts'][number]): Promise<OsmReader> {
   const named = async <T>(work: Promise<T>): Promise<T> => {
     try {
@@ -38,7 +38,7 @@ async function openNamed({ name, path }: BuildTask['extracts'][number]): Promise
   }
 }
 
-/** The message of whatever was thrown. */
+/** The message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

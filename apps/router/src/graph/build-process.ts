@@ -3,11 +3,11 @@ import type { BuildMessage, BuildTask } from './build.ts'
 import { buildGraphFile, messageOf } from './build-graph-file.ts'
 import type { WatchedBuild } from './build-watch.worker.ts'
 
-// Builds one graph in a process of its own: the gigabytes that takes go back to the system, and whatever goes wrong in
-// here leaves the server serving.
+// Builds one graph in a separate process: its gigabytes of memory are returned to the system, and its failures do not
+// affect the server.
 process.on('disconnect', () => process.exit(1))
 process.once('message', (task: BuildTask) => {
-  // A build computes for minutes without looking at messages: a thread of its own sees that the router is gone.
+  // The build does not process messages for minutes, so a separate thread checks that the router is alive.
   const workerData = { router: process.ppid, draft: task.draft } satisfies WatchedBuild
   new Worker(new URL('./build-watch.worker.ts', import.meta.url), { workerData }).unref()
   buildGraphFile(task, onProgress).then(

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
 
-/** A build and whom it is for. */
+/** A build and its router. */
 export interface WatchedBuild {
   /** Process id of the router. */
   readonly router: number
@@ -9,11 +9,11 @@ export interface WatchedBuild {
   readonly draft: string
 }
 
-/** How often the router is looked for, in milliseconds. */
+/** Interval of the check for the router, in milliseconds. */
 const LOOK_MS = 500
 
-// Ends the building process when its router is gone, however that ended, and takes the draft along: an orphan gets another
-// parent, whatever the main thread is computing.
+// Ends the building process and removes its draft when the router has ended in any way. The parent process id then
+// changes; this thread notices it even while the main thread computes.
 const { router, draft } = workerData as WatchedBuild
 setInterval(() => {
   if (process.ppid === router) return

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { buildFailed } from '../errors.ts'
 
-/** How graphs are made of extracts. */
+/** Options for building graphs from extracts. */
 export interface BuildChoices {
   readonly drivingSide: 'country' | 'left' | 'right'
-  /** Keep streets under construction. */
+  /** Includes streets under construction. */
   readonly construction: boolean
 }
 
@@ -14,11 +14,11 @@ export interface BuildChoices {
 export interface BuildTask {
   readonly extracts: readonly { readonly name: string; readonly path: string }[]
   readonly choices: BuildChoices
-  /** Kept in the graph file. */
+  /** Fingerprint of the inputs, which is stored in the graph file. */
   readonly inputs: string
   /** Path of the graph file. */
   readonly output: string
-  /** Folder of the build's own, which goes with a build that loses its router. */
+  /** Folder of this build, which is removed when the router has ended. */
   readonly draft: string
 }
 
@@ -37,12 +37,12 @@ export type BuildGraph = (
   signal: AbortSignal,
 ) => Promise<void>
 
-/** Builds a graph file in a process of its own. */
+/** Builds a graph file in a separate process. */
 export const buildInProcess: BuildGraph = async (task, onProgress, signal) => {
   signal.throwIfAborted()
   const child = fork(fileURLToPath(new URL('./build-process.ts', import.meta.url)), {
     stdio: 'inherit',
-    // A build drops large arrays step by step, and says when.
+    // The build drops large arrays step by step and calls `gc` after it.
     execArgv: [...process.execArgv, '--expose-gc'],
   })
   const kill = () => child.kill('SIGKILL')

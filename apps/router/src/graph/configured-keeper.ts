@@ -10,7 +10,7 @@ type Use = Pick<KeeperOptions, 'build' | 'watchMs' | 'logger' | 'onOutcome'> & {
   readonly serve: (network: Network, graphPath: string) => Promise<void>
 }
 
-/** A keeper of the graph that the settings name. */
+/** A keeper for the graph of the settings. */
 export function configuredKeeper(config: RouterConfig, { serve, ...use }: Use): GraphKeeper {
   const graphPath = resolve(config.TERRANE_ROUTING_GRAPH)
   const entries = splitList(config.TERRANE_ROUTING_OSM)

@@ -3,17 +3,17 @@ import { join } from 'node:path'
 import { folderUnwritable } from '../errors.ts'
 
 const PREFIX = 'draft-'
-/** Time without a write after which a draft counts as left behind by a killed router, in milliseconds. */
+/** Milliseconds without a write after which a draft counts as left by a killed router. */
 const ABANDONED_MS = 86_400_000
 
-/** A folder for what is not complete yet; it is removed with all that is still in it. */
+/** A folder for incomplete files; it is removed with its remaining contents. */
 export interface Draft extends AsyncDisposable {
   readonly path: string
 }
 
 /**
- * Makes a draft in a folder, which is made too where it is missing. Routers that share the folder do not share drafts.
- * Drafts that were left behind are removed.
+ * Creates a draft in a folder, and the folder if it is missing. Routers that share the folder have separate drafts.
+ * Abandoned drafts are removed.
  *
  * @throws GRAPH_FOLDER_UNWRITABLE
  */

@@ -6,9 +6,9 @@ import { extractMissing } from '../errors.ts'
 import { openDraft } from './drafts.ts'
 import type { BuildChoices } from './build.ts'
 
-/** An extract as it lies on disk now. */
+/** The current state of an extract on disk. */
 export interface Extract {
-  /** A file as it was configured, or a URL without its query. */
+  /** The configured path, or a URL without its query. */
   readonly name: string
   readonly path: string
   readonly size: number
@@ -19,7 +19,7 @@ export interface Extract {
 export interface ExtractOptions {
   /** Files and URLs. */
   readonly entries: readonly string[]
-  /** Where downloads are kept. */
+  /** Folder of downloads. */
   readonly folder: string
   readonly fetch: GuardedFetch
   readonly logger: Logger
@@ -27,7 +27,7 @@ export interface ExtractOptions {
   readonly timeoutMs: number
 }
 
-/** Validators of a download (ETag, Last-Modified), for a conditional request later. */
+/** Validators of a download (ETag, Last-Modified) for a later conditional request. */
 interface Validators {
   readonly etag?: string
   readonly lastModified?: string
@@ -35,7 +35,7 @@ interface Validators {
 
 const URL_ENTRY = /^https?:\/\//i
 
-/** The configured extracts; URLs are downloaded and kept. */
+/** The configured extracts; URLs are downloaded and stored. */
 export class Extracts {
   readonly #options: ExtractOptions
 
@@ -44,7 +44,7 @@ export class Extracts {
   }
 
   /**
-   * The extracts as they lie on disk.
+   * The current state of the extracts on disk.
    *
    * @param renew ask servers whether their extracts changed; otherwise only what is not there yet is downloaded. A server
    * that does not answer is no error while there is an earlier copy.
@@ -60,13 +60,13 @@ export class Extracts {
     return extracts
   }
 
-  /** Where the extracts lie on disk, or will when they were downloaded. */
+  /** Paths of the extracts on disk, including downloads that do not exist yet. */
   paths(): string[] {
     const { entries, folder } = this.#options
     return entries.map((entry) => (URL_ENTRY.test(entry) ? downloadPath(folder, entry) : resolve(entry)))
   }
 
-  /** Checks that the configured files are there. */
+  /** Checks that the configured files exist. */
   async checkFiles(): Promise<void> {
     for (const entry of this.#options.entries) if (!URL_ENTRY.test(entry)) await lookAt(resolve(entry), entry)
   }
@@ -85,7 +85,8 @@ export class Extracts {
       const noted = noting(fetch, (found) => (validators = found))
       await downloadToFile(noted, url, part, { headers, maxBytes, timeoutMs, signal, accept: [304] })
       if (validators === null) return path
-      // Validators are written last: without them the next look downloads again, with wrong ones it never would.
+      // Validators are written last. Without them the extract is downloaded again; wrong ones would prevent that for
+      // ever.
       await rm(`${path}.json`, { force: true })
       await rename(part, path)
       await writeFile(`${path}.json`, JSON.stringify(validators))
@@ -110,7 +111,7 @@ export function digestOf(extracts: readonly Extract[], { drivingSide, constructi
     .digest('hex')
 }
 
-/** An extract as it lies on disk now. */
+/** Reads the state of an extract on disk again. */
 export function lookAgain(extract: Extract): Promise<Extract> {
   return lookAt(extract.path, extract.name)
 }
@@ -147,12 +148,12 @@ async function readValidators(path: string): Promise<Validators> {
   }
 }
 
-/** Queries of URLs may hold signatures, so they are left out of logs and messages. */
+/** Queries of URLs may contain signatures, so they are left out of logs and messages. */
 function withoutQuery(url: string): string {
   return url.split(/[?#]/, 1)[0]!
 }
 
-/** Why something in the file system cannot be used, in a few words. */
+/** The reason why a file or folder cannot be used, in a few words. */
 export function reasonOf(cause: unknown): string {
   const { code, message } = cause as NodeJS.ErrnoException
   return code === 'ENOENT' ? 'there is no such file' : (code ?? message)

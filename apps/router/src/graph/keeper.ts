@@ -10,17 +10,19 @@ import { isOnLocalDisk } from './local-disk.ts'
 import { digestOf, lookAgain, reasonOf, type Extract, type Extracts } from './extracts.ts'
 
 export interface KeeperOptions {
-  /** Null serves the existing graph file. */
+  /** Extracts of the graph; null when an existing graph file is served. */
   readonly extracts: Extracts | null
   readonly graphPath: string
   readonly choices: BuildChoices
   readonly build: BuildGraph
-  /** Whether the graph file is mapped into memory; null: where only this program replaces it, and on a disk of this machine. */
+  /**
+   * Whether the graph file is mapped into memory; null: only if no other program replaces it and it is on a local disk.
+   */
   readonly mapped: boolean | null
-  /** Milliseconds between two looks at the files; 0 for none. */
+  /** Milliseconds between two checks of the files; 0 for none. */
   readonly watchMs: number
   readonly logger: Logger
-  /** Takes a network into service. */
+  /** Starts to serve a network. */
   readonly serve: (network: Network) => Promise<void>
   readonly onOutcome?: (outcome: Outcome) => void
 }
@@ -28,22 +30,22 @@ export interface KeeperOptions {
 /** Outcome of an attempt to bring a graph into service. */
 export type Outcome = 'loaded' | 'built' | 'failed'
 
-/** Sources of a graph, as they lie on disk. */
+/** Sources of a graph in their current state on disk. */
 interface Inputs {
   readonly digest: string
   /** Null when the graph file itself is the input. */
   readonly extracts: readonly Extract[] | null
 }
 
-/** First and longest wait after failures to look at the inputs, in milliseconds. */
+/** First and longest delay after failed checks of the inputs, in milliseconds. */
 const RETRY_MS = 1000
 const LONGEST_RETRY_MS = 300_000
 
 /**
- * Keeps the graph in service up with its inputs. At the start the graph file is loaded; when it is not there, damaged, of
- * another version or made from something else, it is built from the extracts. From then on changed files are noticed, a
- * graph is built beside the one that serves, and takes its place when it is complete. Whatever fails, what serves goes on
- * serving.
+ * Keeps the served graph up to date with its inputs. At the start the graph file is loaded. If it is missing, damaged,
+ * of another version or made from other inputs, it is built from the extracts. After that, changed files are noticed;
+ * the new graph is built while the old one serves, and replaces it when complete. After a failure the current graph
+ * stays in service.
  */
 export class GraphKeeper implements AsyncDisposable {
   readonly #options: KeeperOptions
@@ -52,7 +54,7 @@ export class GraphKeeper implements AsyncDisposable {
   /** Inputs from which no graph could be built; they are tried again when they change or a refresh is requested. */
   #refused: string | null = null
   #failure: Error | null = null
-  /** Message of the failure that was logged last; empty once all is well. */
+  /** Message of the last logged failure; empty after a success. */
   #complaint = ''
   #asked = false
   #wake: () => void = () => {}
@@ -62,13 +64,14 @@ export class GraphKeeper implements AsyncDisposable {
     this.#options = options
   }
 
-  /** Why the latest attempt failed; null when it did not. */
+  /** Error of the latest attempt; null after a success. */
   get failure(): Error | null {
     return this.#failure
   }
 
   /**
-   * Begins to load or build, and to watch. Without its extracts it serves the graph file that was made of them.
+   * Starts to load or build, and to watch the files. Without the extracts it serves an existing graph file that was
+   * made from them.
    *
    * @throws EXTRACT_MISSING, NOTHING_TO_SERVE when files are not there, and no graph of them either
    */
@@ -86,7 +89,7 @@ export class GraphKeeper implements AsyncDisposable {
     this.#running = this.#run()
   }
 
-  /** Serves the graph file if it was made of the configured extracts, in whatever state they were. */
+  /** Serves the graph file if it was made from the configured extracts, in any version of them. */
   async #serveKept(extracts: Extracts): Promise<boolean> {
     const kept = await this.#readKept()
     if (kept === null) return false
@@ -97,7 +100,7 @@ export class GraphKeeper implements AsyncDisposable {
     return true
   }
 
-  /** Looks at everything now, also at the servers that extracts come from. */
+  /** Checks all inputs now, including the servers of extracts. */
   refresh(): void {
     this.#asked = true
     this.#wake()
@@ -121,7 +124,7 @@ export class GraphKeeper implements AsyncDisposable {
       try {
         const inputs = await this.#look(renew || asked)
         renew = false
-        // A file that is being written looks different every time: it is taken when it looks the same twice.
+        // A file that is being written changes between checks, so it is used only after two equal checks.
         const isSettled = this.#served === null || asked || inputs.digest === seen
         seen = inputs.digest
         if (isSettled && (await this.#follow(inputs, asked)) === 'changed') waitMs = RETRY_MS
@@ -130,7 +133,7 @@ export class GraphKeeper implements AsyncDisposable {
       } catch (error) {
         if (this.#stop.signal.aborted) return
         this.#failure = error as Error
-        // Inputs that cannot be looked at, such as a server that is down, are no reason to serve nothing.
+        // If the inputs cannot be checked, for example because a server is down, an existing graph is served.
         const { extracts } = this.#options
         if (this.#served === null && this.#refused === null && extracts !== null) await this.#serveKept(extracts)
         onOutcome?.('failed')
@@ -141,7 +144,7 @@ export class GraphKeeper implements AsyncDisposable {
     }
   }
 
-  /** Logs a failure, once while it lasts. */
+  /** Logs a failure; a lasting one only once. */
   #complain(error: Error): void {
     const { logger, graphPath } = this.#options
     if (error.message === this.#complaint) return
@@ -158,7 +161,7 @@ export class GraphKeeper implements AsyncDisposable {
     return { digest: digestOf(located, choices), extracts: located }
   }
 
-  /** Brings the graph of these inputs into service, unless it is there or is known to be impossible. */
+  /** Serves the graph of these inputs, unless it is served already or its build has failed. */
   async #follow(inputs: Inputs, asked: boolean): Promise<'done' | 'changed'> {
     if (inputs.digest === this.#served || (inputs.digest === this.#refused && !asked)) return 'done'
     this.#refused = null
@@ -184,7 +187,7 @@ export class GraphKeeper implements AsyncDisposable {
     if (kept !== null) {
       const { inputs, sources } = factsOf(kept)
       const isCurrent = inputs === digest
-      // An older graph of the same extracts is better than none while the new one is being built.
+      // An older graph of the same extracts is served while the new one is built.
       if (isCurrent || sources.join() === paths.join()) await this.#serve(kept, inputs)
       if (isCurrent) return 'loaded'
     }
@@ -242,7 +245,7 @@ export class GraphKeeper implements AsyncDisposable {
     this.#options.logger.info({ nodes, edges, bytes, unreadTags, startMs }, 'serving the routing graph')
   }
 
-  /** Waits until the time is over or a refresh is requested; 0 waits for a refresh alone. */
+  /** Waits for the given time or a requested refresh; with 0 only for a refresh. */
   async #pause(milliseconds: number): Promise<void> {
     if (this.#asked || this.#stop.signal.aborted) return
     await new Promise<void>((resolve) => {

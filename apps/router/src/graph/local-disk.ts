@@ -1,8 +1,8 @@
 import { statfs } from 'node:fs/promises'
 
 /**
- * File systems of this machine, by the numbers of `statfs(2)` on Linux; macOS gives them no fixed ones. On others, such as
- * NFS, a file that another machine has replaced is gone for who still uses it.
+ * Types of local file systems, by the numbers of `statfs(2)` on Linux; macOS has no fixed numbers. On others, such as
+ * NFS, a file that another machine replaces disappears for processes that have it open.
  */
 const LOCAL = new Set([
   0xef53, // ext2 to ext4
@@ -14,7 +14,7 @@ const LOCAL = new Set([
   0x794c7630, // overlayfs
 ])
 
-/** Whether a file lies on a file system that is known to be this machine's own. */
+/** True for a file on a file system that is known to be local. */
 export async function isOnLocalDisk(path: string): Promise<boolean> {
   return process.platform === 'linux' && LOCAL.has((await statfs(path)).type)
 }

@@ -3,18 +3,19 @@ import { readDrawn, type ValueLine } from '@terrane/tiling/raster'
 import type { StoredStretch } from '../jobs/create-geo-embeddings/stretch.ts'
 import { chipBands, chipRescale, chipUnits } from './errors.ts'
 
-/** How the colours of a PNG become values of a table's rasters. */
+/** Conversion of the colours of a PNG to values of a table's rasters. */
 export interface ChipValues {
   /** The colour of each channel, from 0; null to choose by name. */
   readonly bands: readonly number[] | null
-  /** Of red, green and blue, or gray. */
+  /** Conversions for red, green and blue, or for gray. */
   readonly lines: readonly ValueLine[]
 }
 
 const COLOURS = [0, 1, 2]
 
 /**
- * What the bytes of a PNG stand for, by the caller's `rescale` or by what the picture says itself; null where neither does.
+ * Meaning of the bytes of a PNG, by the caller's `rescale` or by the picture's own metadata; null where neither gives
+ * it.
  *
  * @throws INVALID_SCALE, CHIP_UNITS_UNKNOWN where a colormap drew it, CHIP_BANDS_DIFFER
  */

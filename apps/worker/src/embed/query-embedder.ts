@@ -26,17 +26,17 @@ import {
   tableUnknown,
 } from './errors.ts'
 
-/** Most bytes of a picture. */
+/** Maximum bytes of a picture. */
 export const CHIP_BYTES = 8 << 20
-/** Most pixels of a PNG, and most tiles of a picture. */
+/** Maximum pixels of a PNG, and maximum tiles of a picture. */
 const CHIP_PIXELS = 2048 * 2048
 const CHIP_TILES = 64
 const SECONDS = 30
-/** Rows of an answer, where the caller does not say. */
+/** Default number of rows of an answer. */
 const ROWS = 10
-/** PostgreSQL's word for a statement that ran out of its time. */
+/** PostgreSQL's code for a statement that ran into its timeout. */
 const QUERY_CANCELED = '57014'
-/** Models whose text part stays open, unless more are in use. */
+/** Number of models whose text encoder stays open when idle. */
 const OPEN_TOWERS = 2
 
 /** A picture as a file. */
@@ -59,24 +59,24 @@ export interface QueryEmbedderDeps extends Pick<GeoEmbeddingsDeps, 'models' | 'e
   readonly workdir: string
 }
 
-/** A query in the space of a table, and the rows most like it. */
+/** The vector of a query in the space of a table, and the rows most like it. */
 export interface Answered {
   readonly table: FoundEmbeddings
-  /** Of unit length. */
+  /** The vector has unit length. */
   readonly vector: Float32Array
   readonly rows: Awaited<ReturnType<typeof searchEmbeddings>>
 }
 
 type Search = Pick<EmbedText, 'tableName' | 'limit' | 'label'>
 
-/** Where a query is answered. */
+/** Project that a query is for. */
 export interface QueryProject {
   /** Different for each project. */
   readonly key: string
   readonly database: Database
 }
 
-/** Longest wait for a place that other projects have. */
+/** Longest wait for a place in the queue that is shared with other projects. */
 const PLACE_MS = 5000
 
 /** Texts and pictures as vectors of the model of a table, while the caller waits. */
@@ -151,7 +151,7 @@ export class QueryEmbedder {
       level: table.level === 'patch' ? 'patch' : 'tile',
       ...(table.tileSize !== null && { tileSize: table.tileSize }),
       ...(datetime !== undefined && { datetime }),
-      // Its bytes are brought to values already.
+      // The bytes are values already, so no profile applies.
       ...(values && { profile: 'none', ...(values.bands && { bands: [...values.bands] }) }),
     })
     const manifest = await models.find(table.modelName)
@@ -206,7 +206,7 @@ export class QueryEmbedder {
       return await Promise.race([embedding, aborted(late)])
     } catch (error) {
       const lost = error instanceof TerraneError && error.code === 'INFERENCE_THREAD_LOST'
-      // A text that takes too long would hold up all others: its thread ends, and the next query opens another.
+      // A text that takes too long would block all others, so its thread is ended; the next query opens another.
       if (lost || (late.aborted && tower.opened)) {
         this.#forget(model, tower)
         await closeTower(tower)
@@ -223,7 +223,7 @@ export class QueryEmbedder {
     const tower: OpenTower = { opening, opened: false, users: 0 }
     opening.then(
       () => (tower.opened = true),
-      // The next query tries again: the files may have been mended.
+      // The next query tries again, because the files may have been repaired.
       () => this.#forget(model, tower),
     )
     return tower

@@ -8,9 +8,9 @@ import { signedHeaders } from '../webhooks/sign.ts'
 
 /** Longest wait for an address. */
 const TIMEOUT_MS = 10_000
-/** Seconds after which a queued call is taken for lost with its worker. */
+/** Seconds after which a queued call counts as lost with its worker. */
 export const CALL_EXPIRES_S = 420
-/** Longest text of an error that is kept. */
+/** Maximum characters of a stored error. */
 const MOST_ERROR = 300
 
 /** The target of a call before it is encrypted: an address, or the name of a function. */
@@ -24,15 +24,15 @@ export interface Message {
   readonly scope: JobScope
   /** Decrypts the target; an error it throws is the attempt's error. */
   readonly target: () => Target
-  /** The same at each attempt. */
+  /** The same id at each attempt. */
   readonly id: string
   readonly body: string
-  /** Further headers, for functions of the project alone. */
+  /** Further headers; sent only to functions of the project. */
   readonly headers?: Readonly<Record<string, string>>
   readonly signal: AbortSignal
 }
 
-/** How an attempt went; delivered when there is no error. */
+/** Result of an attempt; delivered when there is no error. */
 export interface Attempt {
   readonly statusCode: number | null
   readonly error: string | null
@@ -43,7 +43,7 @@ export interface Attempt {
 
 export interface CallerOptions {
   readonly fetch: GuardedFetch
-  /** Reaches the functions host besides what {@link fetch} reaches. */
+  /** Fetch that reaches the functions host in addition to what {@link fetch} reaches. */
   readonly fetchFunction: GuardedFetch
   readonly projects: Pick<ProjectDirectory, 'functions'>
   readonly limits: FunctionLimits
@@ -80,7 +80,7 @@ export class Caller {
     const target = message.target()
     const signed = signedHeaders(target.secret, id, Date.now(), body)
     const headers = { 'content-type': 'application/json', ...signed }
-    // A message goes where it was sent, and nowhere else.
+    // Redirects are not followed, because a message is for its target alone.
     const options = { method: 'POST', body, redirect: 'manual', accept: 'any', signal } as const
     if (target.function === undefined) {
       const response = await this.#options.fetch(target.url, { ...options, headers, timeoutMs: TIMEOUT_MS })
@@ -94,7 +94,7 @@ export class Caller {
       timeoutMs: await this.#options.limits.waitMs(projectId, target.function),
     })
     response.cancel()
-    // The host takes this header away from answers of functions.
+    // The host removes this header from answers of functions, so here the host has set it.
     return { status: response.status, code: response.headers['x-error-code'] ?? null }
   }
 }

@@ -6,7 +6,10 @@ const LOOK_MS = 2000
 
 export type DelivererOptions = EventsOptions & LanesOptions & DeclaredHooksOptions
 
-/** Delivers the events of every project that has table hooks or consumers of queues. Any number of workers may: an event is held by one. */
+/**
+ * Delivers the events of every project that has table hooks or consumers of queues. Several workers may run it, because
+ * only one holds an event at a time.
+ */
 export class EventDeliverer {
   readonly #options: DelivererOptions
   readonly #declared: DeclaredHooks
@@ -26,7 +29,7 @@ export class EventDeliverer {
     await this.look()
   }
 
-  /** Looks now, instead of within two seconds, for hooks and consumers that were changed. */
+  /** Reads changed hooks and consumers now, instead of within two seconds. */
   look(): Promise<void> {
     if (this.#timer === null) return Promise.resolve()
     const { logger } = this.#options
@@ -38,7 +41,7 @@ export class EventDeliverer {
     return this.#looking
   }
 
-  /** Ends what is under way, which is delivered again by another worker. */
+  /** Aborts running deliveries; another worker delivers these events again. */
   async stop(): Promise<void> {
     if (this.#timer) clearInterval(this.#timer)
     this.#timer = null

@@ -8,7 +8,7 @@ export const targetAmbiguous = defineError(
   () => ({ errors: [{ path: '/url', message: 'must be there unless function is, and not beside it' }] }),
 )
 
-/** Changes of the table cannot be told: it is not there, has no primary key, or takes no trigger. */
+/** Changes of the table cannot be reported: it does not exist, has no primary key, or accepts no trigger. */
 export const tableNotHooked = defineError(
   'TABLE_NOT_HOOKED',
   'invalid',
@@ -35,7 +35,7 @@ export const whereInvalid = defineError(
   () => ({ errors: [{ path: '/where', message: 'must not hold the character \\u0000 or half of a surrogate pair' }] }),
 )
 
-/** The trigger waits for a transaction that takes long. */
+/** The trigger could not be installed, because a long transaction writes to the table. */
 export const tableBusy = defineError(
   'TABLE_BUSY',
   'unavailable',

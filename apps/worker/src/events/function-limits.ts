@@ -1,6 +1,9 @@
 import type { Queryable } from '@terrane/database'
 
-/** What functions are called for and how they are known, in a folder or deployed; a folder comes first, as calls of functions find it. */
+/**
+ * SQL for the functions of all projects with their policies, served from a folder or deployed; a folder comes first, as
+ * for calls of functions.
+ */
 export const LIVE_FUNCTIONS = `(
     select project_id, name, policy from terrane.served_functions
     union all
@@ -11,10 +14,10 @@ export const LIVE_FUNCTIONS = `(
 
 /** The host ends a call by the function's own timeout_ms, which is at most 400 s unless an operator raises it. */
 const UNKNOWN_MS = 405_000
-/** What a call may take beside the function's own time: the way there and back. */
+/** Time that is added to the function's own limit for the transfer of request and answer. */
 const GRACE_MS = 5000
 
-/** How long calls of functions are waited for: their own `timeout_ms`, and 5 s; 405 s where that is not known. */
+/** Timeouts of calls of functions: their own `timeout_ms` and 5 s; 405 s where that is not known. */
 export class FunctionLimits {
   readonly #database: Queryable
 
@@ -22,7 +25,11 @@ export class FunctionLimits {
     this.#database = database
   }
 
-  /** In milliseconds, looked up for each call: a new version may take longer. @param projectId in the control plane; null where it is not known */
+  /**
+   * Timeout in milliseconds; looked up for each call, because a new version may have another one.
+   *
+   * @param projectId in the control plane; null where it is not known
+   */
   async waitMs(projectId: string | null, name: string): Promise<number> {
     return projectId === null ? UNKNOWN_MS : this.#look(projectId, name).catch(() => UNKNOWN_MS)
   }

@@ -14,7 +14,7 @@ export interface Lane {
   readonly name: string
   /** Attempts until an event is a dead letter. */
   readonly attempts: number
-  /** Maximum events of one call; 1 when there is no second attempt, so that one event cannot fail others. */
+  /** Maximum events of one call; it is 1 when there is no second attempt, so that one event cannot fail others. */
   readonly batch: number
   /** The table hook; null for a queue. */
   readonly hook: HookRow | null
@@ -38,7 +38,7 @@ export interface LanesOptions {
 /** Signs calls of consumers like other messages; functions know the platform by the service key. */
 const SECRET = makeSecret()
 
-/** The lanes of all projects that are delivered now, by project. */
+/** The lanes that are delivered now, by project. */
 export async function allLanes({
   database,
   hooks,
@@ -55,7 +55,7 @@ export async function allLanes({
     const target = () => openTarget(sealer, hook)
     add(scopeOf(hook), { name: hookLane(hook.id), attempts: hook.attempts, batch: 1, hook, target })
   }
-  // Of several functions that name a queue the first consumes it.
+  // A queue that several functions name is consumed by the first of them by name.
   const { rows } = await database.query<{
     project_id: string
     name: string

@@ -5,14 +5,14 @@ import type { ClaimedEvent } from './outbox.ts'
 /** Maximum bytes of bodies of one call, besides its first event. */
 const CALL_BYTES = 4 << 20
 
-/** Id of a call: the same at each attempt of the same events. */
+/** Id of a call: the same events give the same id at each attempt. */
 export function messageId({ name, hook }: Lane, events: readonly ClaimedEvent[]): string {
   if (hook) return `evt_${hook.id.replaceAll('-', '')}_${events[0]!.id}`
   const ids = createHash('sha256').update(events.map(({ id }) => id).join())
   return `evt_${name.slice('queue:'.length)}_${ids.digest('hex').slice(0, 32)}`
 }
 
-/** Parts of at most so many events and {@link CALL_BYTES}. */
+/** Splits events into parts of limited number and at most {@link CALL_BYTES}. */
 export function batches(events: readonly ClaimedEvent[], most: number): ClaimedEvent[][] {
   const parts: ClaimedEvent[][] = []
   let bytes = 0

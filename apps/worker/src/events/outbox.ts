@@ -1,16 +1,19 @@
 import type { DeadLetter } from '@terrane/contracts/events'
 import type { Database, Queryable } from '@terrane/database'
 
-/** How long a worker holds an event without renewing its lease. */
+/** Time for which a worker holds an event without renewing its lease. */
 const LEASE = `interval '30 seconds'`
-/** Events of the lanes of `$1`, among which `queue:*` is every queue. */
+/** SQL condition for events of the lanes in `$1`, where `queue:*` stands for every queue. */
 const OF_LANES = `(lane = any($1) or ('queue:*' = any($1) and lane like 'queue:%'))`
-/** Most events of a lane that a count looks at. */
+/** Maximum events of a lane that are counted. */
 const MOST_COUNTED = 1000
 
-/** How long dead letters, and events of lanes without a hook or a consumer, are kept. */
+/** Retention of dead letters, and of events of lanes without a hook or a consumer. */
 const KEPT = `interval '30 days'`
-/** Claims of lane $1 up to $2 places and $4 bytes, without the ids of $5, for worker $6. A retried event takes $3 places. */
+/**
+ * Claims due events of lane $1 for worker $6: at most $2 places and $4 bytes, without the ids in $5. A retried event
+ * takes $3 places.
+ */
 const CLAIM = `with due as materialized (
      select e.id, e.attempts, octet_length(e.body::text) as bytes from terrane.events e
      where e.lane = $1 and e.dead_at is null and e.due_at <= clock_timestamp()
@@ -32,12 +35,15 @@ const CLAIM = `with due as materialized (
    where e.id = any(array(select id from summed where places <= $2 and (bytes <= $4 or place = 1)))
    returning e.id::text, e.lane, e.body::text, e.attempts, e.created_at`
 
-/** The plan that holds however many events wait, also before they are counted: by index, without compiling it. */
+/**
+ * Settings that keep the plan fast for any number of events, also before statistics exist: only index scans, without
+ * JIT.
+ */
 const PLAN =
   ['jit', 'enable_seqscan', 'enable_bitmapscan', 'enable_sort'].map((name) => `set local ${name} = off`).join('; ') +
   `; set local work_mem = '32MB'`
 
-/** A lane, and for how many calls its events are claimed. `batch`: events of a call at most. */
+/** A lane, and the number of calls that events are claimed for. `batch`: maximum events of a call. */
 export interface LanePlaces {
   readonly name: string
   readonly calls: number
@@ -62,7 +68,7 @@ export interface FailedEvent {
   readonly error: string
 }
 
-/** Events of a lane: counts up to 1000, and the seconds since the oldest one was due. */
+/** Load of a lane: its events up to 1000, and the seconds since the oldest one was due. */
 export interface LaneLoad {
   readonly lane: string
   readonly waiting: number
@@ -109,7 +115,9 @@ export class Outbox {
     })
   }
 
-  /** Forgets what was delivered, and puts off or gives up what was not: after 1, 2, 4 … seconds, at most an hour. */
+  /**
+   * Deletes delivered events. Failed ones are postponed by 1, 2, 4 … seconds, at most an hour, or become dead letters.
+   */
   async settle(delivered: readonly string[], failed: readonly FailedEvent[]): Promise<void> {
     if (delivered.length > 0)
       await this.#database.query('delete from terrane.events where id = any($1::bigint[]) and leased_by = $2', [
@@ -133,7 +141,7 @@ export class Outbox {
     )
   }
 
-  /** Holds on to events whose delivery takes long. */
+  /** Renews the leases of events whose delivery takes long. */
   async renew(ids: readonly string[]): Promise<void> {
     await this.#database.query(
       `update terrane.events set leased_until = clock_timestamp() + ${LEASE} where id = any($1::bigint[]) and leased_by = $2`,
@@ -142,7 +150,8 @@ export class Outbox {
   }
 
   /**
-   * Gives back what this worker, or one of the same name before it, holds; its last attempt does not count.
+   * Releases the events that this worker, or an earlier one with the same name, holds; their last attempt does not
+   * count.
    *
    * @param held ids that it still holds
    */
@@ -154,7 +163,7 @@ export class Outbox {
     )
   }
 
-  /** Forgets dead letters, and events of other lanes than these, after a month. */
+  /** Deletes dead letters, and events of other lanes than these, after 30 days. */
   async expire(lanes: readonly string[]): Promise<void> {
     await this.#database.query(
       `delete from terrane.events
@@ -170,7 +179,7 @@ function laneAfter(lane: string): string {
     (select min(lane) from terrane.events where dead_at is not null and lane > ${lane})))`
 }
 
-/** How much waits in lanes, and how much was given up. @param lanes null: all that have events */
+/** Numbers of waiting and dead events in lanes. @param lanes null: all that have events */
 export async function loadOf(database: Queryable, lanes: readonly string[] | null): Promise<LaneLoad[]> {
   const { rows } = await database.query<LaneLoad>(
     `with recursive had (lane) as (
@@ -208,7 +217,7 @@ export async function listDead(
 }
 
 /**
- * Has dead letters delivered as new events, after what waits of their keys, or deletes them; returns how many.
+ * Moves dead letters back as new events, behind waiting events of their keys, or deletes them; returns how many.
  *
  * @param ids of them; null: all of the lanes
  */
@@ -221,7 +230,7 @@ export async function disposeOfDead(
   const { rowCount } = await database.query(
     action === 'delete'
       ? chosen
-      : // New ids are drawn in the order of the old ones.
+      : // `order by` gives the new ids the order of the old ones.
         `with chosen as (${chosen} returning *)
          insert into terrane.events (lane, key, body, created_at) select lane, key, body, created_at from chosen order by id`,
     [lanes, ids],

@@ -16,7 +16,7 @@ const MOST_IDLE_MS = 2000
 const FAILED_MS = 5000
 /** Time after which a project is opened again, because its database may move. */
 const OPEN_MS = 60_000
-/** Time in which ends of deliveries are collected before the next poll. */
+/** Time for which further ends of deliveries are awaited before the next poll. */
 const GATHER_MS = 5
 /** Concurrent deliveries of a lane and of a project, so that a slow receiver delays its own lane only. */
 const OF_LANE = 8
@@ -47,7 +47,7 @@ export class ProjectEvents {
   readonly #running: Promise<void>
   /** Lanes by name. */
   #lanes: ReadonlyMap<string, Lane> = new Map()
-  /** Events that are being delivered, by id, and the lanes of the deliveries. */
+  /** Events that are being delivered, by id, with the lanes of the deliveries. */
   readonly #underWay = new Map<string, ClaimedEvent>()
   readonly #deliveries = new Map<object, string>()
   #delivered: string[] = []
@@ -58,7 +58,7 @@ export class ProjectEvents {
   #triggersAt = 0
   #expireAt = 0
   #mending: Promise<void> | null = null
-  /** Place of the lane that comes first in the next round. */
+  /** Index of the lane that comes first in the next round. */
   #turn = 0
 
   constructor(options: EventsOptions, scope: JobScope) {
@@ -81,7 +81,7 @@ export class ProjectEvents {
     return this.#database ? loadOf(this.#database, null) : []
   }
 
-  /** Ends deliveries that are under way and gives their events back. */
+  /** Aborts running deliveries and releases their events. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('the worker stops'))
     this.#wake.resolve()
@@ -105,7 +105,7 @@ export class ProjectEvents {
     await using project = await this.#options.projects.openForSubmit(this.#scope, undefined)
     this.#database = project.database
     const outbox = new Outbox(project.database, this.#options.workerId)
-    // Beside the rounds: a claim that takes long lets no lease lapse.
+    // Leases are renewed beside the rounds, so that a slow claim lets none lapse.
     const renewing = setInterval(() => {
       outbox.renew(this.#held()).catch((error: unknown) => this.#warn(error, 'events of a project could not be held'))
     }, RENEW_MS)
@@ -140,7 +140,7 @@ export class ProjectEvents {
     }
   }
 
-  /** Looks now and then at triggers, beside the deliveries, and for what is too old. */
+  /** Checks triggers and removes old events at their intervals, beside the deliveries. */
   async #look(project: OpenProject, outbox: Outbox): Promise<void> {
     const now = performance.now()
     if (now >= this.#triggersAt && !this.#mending) {
@@ -154,7 +154,7 @@ export class ProjectEvents {
     await outbox.expire([...this.#lanes.keys()])
   }
 
-  /** Ids of what this worker delivers, and of what it has not written down yet. */
+  /** Ids of events that this worker is delivering, and of those whose result is not stored yet. */
   #held(): string[] {
     return [...this.#underWay.keys(), ...this.#delivered, ...this.#failed.map(({ id }) => id)]
   }
@@ -171,7 +171,7 @@ export class ProjectEvents {
     if (ms > GATHER_MS) await sleep(GATHER_MS)
   }
 
-  /** Calls that may begin, by lane: of each one that has none, and the others to whose turn it is. */
+  /** Calls that may start, by lane. A lane without a call always gets one; the lanes share the others in turn. */
   #places(): LanePlaces[] {
     const all = [...this.#lanes.values()]
     const first = this.#turn++ % Math.max(all.length, 1)
@@ -188,11 +188,13 @@ export class ProjectEvents {
     return places
   }
 
-  /** Begins deliveries: by batches, but one by one what failed before, so that one message does not spoil others. */
+  /**
+   * Starts deliveries: in batches, but one by one for events that failed before, so that one event cannot fail others.
+   */
   #begin(claimed: readonly ClaimedEvent[]): void {
     for (const [name, own] of Map.groupBy(claimed, ({ lane }) => lane)) {
       const lane = this.#lanes.get(name)
-      // It went while its events were claimed; their leases lapse.
+      // The lane was removed while its events were claimed; their leases lapse.
       if (!lane) continue
       const first = own.filter(({ attempts }) => attempts === 1)
       for (const batch of batches(first, lane.batch)) void this.#deliver(batch, lane)
@@ -250,7 +252,7 @@ export class ProjectEvents {
     }
   }
 
-  /** Writes down how deliveries ended; what cannot be written now is written later. */
+  /** Stores the results of deliveries; after a database error they are stored later. */
   async #settle(outbox: Outbox): Promise<void> {
     const [delivered, failed] = [this.#delivered, this.#failed]
     if (delivered.length + failed.length === 0) return
@@ -268,7 +270,7 @@ export class ProjectEvents {
     while (this.#underWay.size > 0) await sleep(GATHER_MS)
   }
 
-  /** Puts triggers that are missing on their tables, if these are there. */
+  /** Installs missing triggers on the tables of hooks, where the tables exist. */
   async #mendTriggers({ database }: OpenProject): Promise<void> {
     const { hooks, logger } = this.#options
     for (const { hook } of this.#lanes.values()) {
@@ -279,7 +281,7 @@ export class ProjectEvents {
           logger.info(facts, 'the trigger of a table hook was missing')
       } catch (error) {
         logger.warn({ ...facts, err: error }, 'a table hook hears nothing of its table')
-        // Each such table would take seconds.
+        // Other busy tables would each take seconds, too.
         if ((error as { code?: string }).code === 'TABLE_BUSY') return
       }
     }

@@ -12,7 +12,7 @@ interface Given {
 }
 
 /**
- * Who a request wants to be called, and how a record shows it.
+ * The target that a request names, and its form in a record.
  *
  * @throws TARGET_REQUIRED, URL_REFUSED
  */

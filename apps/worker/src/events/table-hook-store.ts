@@ -16,7 +16,7 @@ export interface HookRow extends Declared {
   readonly events: TableHook['events']
   readonly columns: string[] | null
   readonly condition: Record<string, unknown> | null
-  /** Without what could be a credential. */
+  /** The address without possible credentials. */
   readonly shown_url: string
   /** The target, sealed for the id. */
   readonly sealed: Buffer
@@ -39,7 +39,7 @@ export class TableHookStore extends ProjectRows<HookRow, HookColumn> {
     this.#database = database
   }
 
-  /** All of all projects that are not paused. */
+  /** All hooks of all projects that are not paused. */
   async active(): Promise<HookRow[]> {
     const { rows } = await this.#database.query<HookRow>('select * from terrane.table_hooks where not paused')
     return rows

@@ -17,14 +17,14 @@ interface TableFacts {
   readonly columns: string[]
 }
 
-/** The trigger of a hook, and whether it is on another table than the hook's. */
+/** Trigger of a hook; `isElsewhere`: it is on another table than the hook's. */
 interface Found {
   readonly isElsewhere: boolean
-  /** Its arguments, each with a zero byte after it. */
+  /** Its arguments, each terminated by a zero byte. */
   readonly given: Buffer
 }
 
-/** Puts the trigger of a hook on its table, in place of one that is there; a paused hook has none. */
+/** Installs the trigger of a hook on its table, or replaces it; a paused hook has none. */
 export async function installTrigger(database: Database, hook: HookRow): Promise<void> {
   const { table_schema: schema, table_name: table } = hook
   const given = await argumentsOf(database, hook)
@@ -36,7 +36,7 @@ export async function installTrigger(database: Database, hook: HookRow): Promise
   await changeTable(database, hook, (session) => session.query(statement))
 }
 
-/** Takes the trigger of a hook away, if it is there, whatever its table is called now. */
+/** Removes the trigger of a hook, whatever the name of its table is now. */
 export async function removeTrigger(database: Database, hook: HookRow): Promise<void> {
   await changeTable(database, hook, (session) => dropHookTrigger(session, hook.id))
 }
@@ -51,8 +51,8 @@ export async function dropHook(database: Database, hooks: TableHookStore, hook: 
 }
 
 /**
- * Puts the trigger of a hook on where it is missing, as on a table that an import replaced, and anew where the columns of the
- * key have other names now. A table that was renamed keeps its trigger as long as there is no other of its name.
+ * Installs the trigger of a hook where it is missing, for example after an import replaced the table, or where key
+ * columns were renamed. A renamed table keeps its trigger until another table has its former name.
  *
  * @param isActive whether the hook is there and not paused
  * @returns whether it was put on
@@ -70,13 +70,14 @@ export async function mendTrigger(
   } else if (found && !(await hasTable(database, hook))) return false
   if (!(await isActive())) return false
   await installTrigger(database, hook)
-  // A hook that is paused or deleted meanwhile takes its trigger away after that is said, so one of both does.
+  // The hook may have been paused or deleted meanwhile. That removes the trigger after the change is stored, so one of
+  // the two removals takes effect.
   if (!(await isActive())) await removeTrigger(database, hook)
   return true
 }
 
 async function findTrigger(database: Queryable, hook: HookRow): Promise<Found | null> {
-  // Triggers of partitions come and go with that of their table.
+  // Triggers of partitions are created and dropped with the trigger of their table.
   const { rows } = await database.query<Found>(
     `select tgrelid is distinct from to_regclass($2) as "isElsewhere", tgargs as given
      from pg_trigger where tgname = $1 and tgparentid = 0`,
@@ -99,7 +100,8 @@ async function argumentsOf(database: Queryable, hook: HookRow): Promise<string[]
 }
 
 /**
- * Refuses a hook whose table is none, has no primary key, or lacks a column that the hook names.
+ * Facts about the table of a hook. Refuses one that does not exist, has no primary key, or lacks a column that the hook
+ * names.
  *
  * @throws TABLE_NOT_HOOKED, COLUMN_UNKNOWN, WHERE_INVALID
  */
@@ -158,7 +160,7 @@ async function changeTable(
   }
 }
 
-/** A text of `text[]`. */
+/** The values as the text of a PostgreSQL `text[]`. */
 function arrayText(values: readonly string[]): string {
   return `{${values.map((value) => `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`).join(',')}}`
 }

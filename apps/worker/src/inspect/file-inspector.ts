@@ -14,10 +14,13 @@ import { type Engine, type FeatureBatch, type LayerSchema, openFile } from '@ter
 import { ProjectPlaces } from '../projects/project-places.ts'
 import { inspectBusy, inspectTooSlow } from './errors.ts'
 
-/** Largest file that is looked at while a caller waits; an import takes larger ones. */
+/** Maximum size of an inspected file; imports accept larger ones. */
 const MAX_BYTES = 64 << 20
 const SECONDS = 30
-/** A box is given more corners before it is transformed: its sides are no straight lines in degrees. */
+/**
+ * Number of parts of a box's sides: they are not straight in degrees, so they get more points before the
+ * transformation.
+ */
 const SIDE_PARTS = 20
 
 export interface InspectorDeps {
@@ -26,7 +29,7 @@ export interface InspectorDeps {
   readonly workdir: string
 }
 
-/** Where a file lies, and whose it is. */
+/** Location and owner of a file. */
 export interface InspectProject {
   /** Different for each project. */
   readonly key: string
@@ -34,7 +37,7 @@ export interface InspectProject {
   readonly store: Project['store']
 }
 
-/** Looks at files of features before they are imported, with the readers of ogr2ogrImport. */
+/** Inspects files of features before an import, with the readers of ogr2ogrImport. */
 export class FileInspector {
   readonly #deps: InspectorDeps
   readonly #places = new ProjectPlaces({ all: 2, ofOne: 1, waitMs: SECONDS * 1000, busy: inspectBusy })
@@ -116,7 +119,7 @@ async function factsOf(
   }
 }
 
-/** A box of a reference system in degrees; null where it has no place there. */
+/** A box of a reference system in degrees; null when it cannot be transformed. */
 async function degreesOf(
   bounds: readonly [number, number, number, number] | null,
   srid: number | null,
@@ -133,7 +136,7 @@ async function degreesOf(
       [west, south, east, north, srid, side],
     )
     .catch((error: unknown) => {
-      // PostGIS says so of a system that it does not know, and of a box beyond what a system is made for.
+      // PostGIS's code for an unknown system, and for a box outside of a system's area.
       if (error instanceof Error && 'code' in error && error.code === 'XX000') return { rows: [] }
       throw error
     })

@@ -50,7 +50,7 @@ async function runArchive(input: ArchiveToPmtiles, context: JobContext, options:
   const { database } = context.project
   await requireBucket(context.project.store, BUCKET)
   const layers = await findLayers(database, input)
-  // The server's estimates say nothing of what a filter leaves.
+  // The server's row estimates do not account for a filter.
   const isKnown = layers.every(({ table, from }) => table.rows !== null && from === table.name)
   const expected = isKnown ? layers.reduce((sum, { table }) => sum + (table.rows ?? 0), 0) : 0
   await using archive = await buildPmtilesInThread(readLayers(database, layers), {
@@ -92,7 +92,10 @@ async function runArchive(input: ArchiveToPmtiles, context: JobContext, options:
   })
 }
 
-/** Features that no tile shows, and layers that are empty. Features that give way at low zooms are shown at the highest. */
+/**
+ * Warnings about features that no tile shows, and about empty layers. Features that are dropped at low zooms are
+ * present at the highest.
+ */
 function layerWarnings(layers: TilerResult['layers']): JobWarning[] {
   const named = (name: string) => (layers.length > 1 ? { layer: name } : {})
   const skipped = layers.filter((layer) => layer.skipped > 0)
@@ -116,7 +119,7 @@ function keyOf({ table, archiveName = table }: ArchiveToPmtiles): string {
   return `${archiveName}.pmtiles`
 }
 
-/** Attributions of all tables, and the comment of a single one, as far as they are known. */
+/** Attributions of all tables, and the comment if there is only one table. */
 async function describeSources(
   database: Database,
   layers: readonly SourceLayer[],
@@ -135,7 +138,7 @@ async function describeSources(
   }
 }
 
-/** The rows of all tables as features, one table after the other, each of one moment. */
+/** The rows of all tables as features, one table after the other, each from one snapshot. */
 async function* readLayers(database: Database, layers: readonly SourceLayer[]): AsyncGenerator<FeatureBatch> {
   for (const [layer, source] of layers.entries()) yield* readFeatures(database, source, layer)
 }
@@ -163,13 +166,13 @@ async function* readFeatures(database: Database, source: SourceLayer, layer: num
   }
 }
 
-/** The server's own error about a row, as one about the table; every other error as it is. */
+/** Turns the server's error about a row into one that names the table; other errors are returned unchanged. */
 function explained(cause: unknown, table: string): unknown {
   const { code } = cause as { code?: unknown }
   if (cause instanceof TerraneError || !(cause instanceof Error) || typeof code !== 'string' || code.length !== 5) {
     return cause
   }
-  // PostGIS reports its errors as internal ones.
+  // PostGIS reports its errors as internal ones (XX000).
   return tableUnreadable({ table, reason: cause.message, isSpatial: code === 'XX000' }, { cause })
 }
 

@@ -2,9 +2,9 @@ import { realpath, stat } from 'node:fs/promises'
 import { resolve, sep } from 'node:path'
 
 /**
- * The real path of the file that a path names under one of the roots, null when there is none: symbolic links are
- * resolved, so a path that leads out of the roots and one that is not there look the same. A relative path is looked for
- * in each root in turn.
+ * The real path of the file that a path names under one of the roots, null when there is none. Symbolic links are
+ * resolved, so a path that leads out of the roots gives the same answer as a missing file. A relative path is looked
+ * for in each root in turn.
  */
 export async function findUnderRoots(roots: readonly string[], path: string): Promise<string | null> {
   for (const root of roots) {
@@ -13,7 +13,7 @@ export async function findUnderRoots(roots: readonly string[], path: string): Pr
       const real = await realpath(resolve(base, path))
       if (real.startsWith(base + sep) && (await stat(real)).isFile()) return real
     } catch {
-      // Not under this root.
+      // The file is not under this root.
     }
   }
   return null

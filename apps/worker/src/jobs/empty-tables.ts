@@ -1,6 +1,6 @@
 import type { JobWarning } from '@terrane/contracts'
 
-/** The warning of an import that made tables without rows: of all of them, or of the ones requested by name. */
+/** Warning of an import whose tables have no rows: for all tables, or for those requested by name. */
 export function emptyTables(
   tables: readonly { readonly name: string; readonly rows: number }[],
   isAsked: (table: number) => boolean = () => true,

@@ -28,7 +28,7 @@ import type { JobContext, Task } from './task.ts'
 import { Warnings } from '@terrane/core/errors'
 import { acceptWarnings } from './warnings.ts'
 
-/** Longest time of a query, and of the look at one before it is queued. */
+/** Longest time of a query, and of its check before it is queued. */
 const QUERY_SECONDS = 600
 const CHECK_SECONDS = 10
 
@@ -90,8 +90,8 @@ async function runExport(input: ExportTable, context: JobContext, { engine }: Ex
 }
 
 /**
- * Looks the source of an export up and works with it: a table on any connection, a query within one transaction that only
- * reads, under the role whose key submits jobs.
+ * Looks up the source of an export and works with it: a table on any connection, a query within one read-only
+ * transaction under the role whose key submits jobs.
  *
  * @throws TABLE_NOT_FOUND, PROPERTY_NOT_SHOWN, PROPERTY_REPEATED, QUERY_REFUSED
  */
@@ -121,7 +121,9 @@ async function withSource<T>(
   })
 }
 
-/** Works in one transaction that only reads, as the role whose key submits jobs; errors about the query are the caller's. */
+/**
+ * Works in one read-only transaction, as the role whose key submits jobs. Errors about the query count as the caller's.
+ */
 async function asReader<T>(database: Database, seconds: number, work: (session: Session) => Promise<T>): Promise<T> {
   const settings = [
     ['statement_timeout', `${seconds}s`],

@@ -4,8 +4,8 @@ import { pipeline } from 'node:stream/promises'
 import type { Identity } from './task.ts'
 
 /**
- * A hash of the bytes of files, in the order given, and of whatever else rows are made of: JSON. Another run may go on only
- * with the same.
+ * A hash of the bytes of files, in the given order, and of other inputs of the rows as JSON. Another run may continue
+ * only with the same hash.
  */
 export function identityOf(files: readonly string[], ...of: readonly unknown[]): Identity {
   let found: Promise<string> | null = null

@@ -1,7 +1,7 @@
 import type { Queryable } from '@terrane/database'
 import { relationExists, tableExists } from '@terrane/database/staging'
 
-/** Where tables of imports of map data go. */
+/** Schema for tables of map data imports. */
 export const SCHEMA = 'public'
 
 /**

@@ -1,4 +1,4 @@
-/** Runs work side by side, at most so many at once, and remembers the first failure. */
+/** Runs work concurrently, up to a maximum, and remembers the first failure. */
 export class Lanes {
   readonly #atOnce: number
   readonly #running = new Set<Promise<void>>()
@@ -20,12 +20,12 @@ export class Lanes {
     this.#running.add(run)
   }
 
-  /** Waits until nothing is under way any more, whether it went well or not. */
+  /** Waits until no work is running, whether it succeeded or not. */
   async settle(): Promise<void> {
     await Promise.all(this.#running)
   }
 
-  /** Waits for the work under way; throws when some of all work failed. */
+  /** Waits for the running work; throws when any work failed. */
   async finish(): Promise<void> {
     await this.settle()
     if (this.#failure) throw this.#failure.error

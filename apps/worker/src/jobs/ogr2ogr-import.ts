@@ -37,14 +37,14 @@ import { LOADED, type Identity, type JobContext, type Task } from './task.ts'
 import { acceptWarnings } from './warnings.ts'
 
 const DEFAULT_SRS = 'EPSG:4326'
-/** A process without rights, which makes rows for COPY of what it reads. */
+/** A process without privileges, which encodes rows for COPY. */
 const startPackingReader = readerProcesses({ program: new URL('./file-import/read.worker.ts', import.meta.url) })
 
 export interface OgrSettings {
   readonly engine: Engine
-  /** Starts what reads a file and packs its rows; a confined process by default. */
+  /** Starts the reader of a file, which packs its rows; by default a confined process. */
   readonly startReader?: StartReader
-  /** Largest file; an archive may hold four times as much. */
+  /** Maximum size of a file; an archive may contain four times as much. */
   readonly maxBytes: number
   /** Schemas besides `public` that tables may go into. */
   readonly openSchemas?: readonly string[]
@@ -127,7 +127,7 @@ class Import {
     return this.#publish(finished, acceptWarnings(this.#input.strict, warnings))
   }
 
-  /** Reads the file and loads its layers; of what an earlier run has loaded of the same file only the rest. */
+  /** Reads the file and loads its layers, but only the rest where an earlier run has loaded some of the same file. */
   async #loadAll(): Promise<Loaded> {
     const { checkpoint } = this.#context
     await using file = await this.#openFile()
@@ -144,7 +144,7 @@ class Import {
     try {
       await this.#load(file, { chosen, tables, identity })
     } finally {
-      // The staging tables can be dropped only when nothing writes into them any more.
+      // The staging tables can be dropped only when no load is running.
       await Promise.all(tables.map((table) => table.settle()))
     }
     const loaded: Loaded = {
@@ -225,7 +225,7 @@ class Import {
     for (const table of tables) await table.flush()
   }
 
-  /** Brings each table to its types, in one transaction with the note that says so. */
+  /** Converts each table to its final types, in one transaction with the checkpoint that records it. */
   async #finishTables(loaded: Loaded, tables: readonly LayerTable[]): Promise<FinishedTable[]> {
     const { project, signal, checkpoint } = this.#context
     const states = [...loaded.tables]
@@ -251,7 +251,7 @@ class Import {
     return finished
   }
 
-  /** Indexes the tables and puts them in their place. */
+  /** Indexes the tables and swaps them in. */
   async #publish(
     finished: readonly FinishedTable[],
     warnings: readonly JobWarning[],

@@ -10,13 +10,13 @@ const schemaClosed = defineError(
   }),
 )
 
-/** Tables of embeddings belong to their catalogue: tasks read them, and only the embedding tasks make them. */
+/** Tables of embeddings belong to their catalogue: tasks may read them, and only the embedding tasks create them. */
 const TO_READ = ['public', 'geoembeddings']
 const TO_WRITE = ['public']
 
 /**
- * Refuses a schema that a task may not read from; `opened` are further schemas that the operator names. Everything else of
- * a database belongs to the queue, to the server or to other programs.
+ * Refuses a schema that a task may not read from; `opened` are further schemas that the operator names. Other schemas
+ * belong to the queue, to the server or to other programs.
  *
  * @throws SCHEMA_NOT_ALLOWED
  */

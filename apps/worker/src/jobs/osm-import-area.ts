@@ -51,7 +51,7 @@ interface TableResult {
   readonly bbox: Bbox | null
 }
 
-/** A table on its way from the staging schema to its place. */
+/** A table in the making: its staging table and its final name. */
 export interface Target {
   readonly table: ImportTable
   readonly staged: StagedTable
@@ -62,7 +62,7 @@ export interface Target {
 interface Loaded extends Pick<ImportResult, 'tables' | 'counts' | 'unsimplified'> {
   readonly coverage: Coverage
   readonly origin: Readonly<Record<string, unknown>>
-  /** Where updates begin. */
+  /** State of replication from which updates start. */
   readonly replication: Replication
 }
 
@@ -147,7 +147,7 @@ async function runImport(
   return result
 }
 
-/** One import of a prefix can be updated. */
+/** Only one import of a prefix can be updated, so tables of an earlier one are reported. */
 function noLongerUpdatable(names: readonly string[]): JobWarning[] {
   if (names.length === 0) return []
   const message = 'Tables of an earlier import with this tablePrefix stay, and can be updated no more.'
@@ -156,7 +156,7 @@ function noLongerUpdatable(names: readonly string[]): JobWarning[] {
 
 type TargetsRequest = Pick<OsmImportArea, 'areaName' | 'tablePrefix' | 'mode' | 'clip'> & { readonly topics?: Topics }
 
-/** The tables of an import, on their way. */
+/** The target tables of an import. */
 export function targetsOf(input: TargetsRequest, run: JobRun): Target[] {
   const tables = topicTables(input.topics)
   const names = tableNames(input, tables)
@@ -167,7 +167,7 @@ export function targetsOf(input: TargetsRequest, run: JobRun): Target[] {
   }))
 }
 
-/** A file's replication state; an answer of Overpass covers the area alone. */
+/** A file's replication state; an answer of Overpass has none, because it covers the area only. */
 function replicationOf(
   { bbox, replicationUrl, replicationSequence, timestamp }: OsmHeader,
   source: Readonly<Record<string, unknown>>,
@@ -187,7 +187,7 @@ function newImport(
   return { ...replication, jobId, area, topics, clip, timestamp: timestamp === null ? null : new Date(timestamp) }
 }
 
-/** A line that is cut at the border may become several rows: `part` tells them apart. */
+/** Columns and key of a table. A line that is cut at the border may become several rows, which `part` distinguishes. */
 function shapeOf({ columns, geometryType, unique, measured, least }: ImportTable, clip: boolean): ImportShape {
   const inParts = clip && geometryType === 'LineString'
   return {
@@ -256,7 +256,7 @@ async function load(
     await sink.finish()
     return imported
   } finally {
-    // The staging tables can be dropped only when nothing writes into them any more.
+    // The staging tables can be dropped only when no load is running.
     await sink.settle()
   }
 }

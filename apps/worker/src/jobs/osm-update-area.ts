@@ -109,21 +109,21 @@ async function applyFiles(
 ): Promise<Readonly<Record<string, unknown>>> {
   const abouts: unknown[] = []
   for (const [i, file] of files.entries()) {
-    // An earlier run of the job has applied it.
+    // An earlier run of the job has applied this file.
     if (i < merging.files) continue
     context.progress({ phase: 'update', done: i, total: files.length, unit: 'files' })
     const destination = { target: join(context.workdir, `${i}.osc`), field: `/source/files/${i}/path` }
     const { path, about } = await bringFile(file, destination, settings, context)
     abouts.push(about)
-    // Where a file stands in a replication is not known; a later replication begins at the time of the data.
+    // The sequence number of a single file is not known; a later replication starts from the time of the data.
     await merging.apply(path, { ...merging.mark, sequence: null })
-    // A file of the operator's that could not be linked is read where it lies.
+    // A file of the operator that could not be linked is read at its own path, and must not be removed.
     if (path === destination.target) await rm(path, { force: true })
   }
   return { kind: 'files', files: abouts }
 }
 
-/** Catches up until the server has nothing newer. */
+/** Applies change files until the server has no newer ones. */
 async function applyReplication(
   url: string,
   merging: Merging,
@@ -149,7 +149,7 @@ async function applyReplication(
   }
 }
 
-/** The sequence number that the tables have: remembered of this server, or found by the time of the data. */
+/** The sequence number of the tables' state: the stored one for this server, or found by the time of the data. */
 async function startOf(server: Replication, mark: DataMark): Promise<number> {
   const { replicationUrl, sequence, timestamp } = mark
   if (sequence !== null && replicationUrl !== null && server.isAt(replicationUrl)) return sequence

@@ -2,14 +2,14 @@ import { swapIn, type JobRun } from '@terrane/database/staging'
 import { upload } from '@terrane/storage'
 import type { JobContext } from './task.ts'
 
-/** Names of what a run uploads before it is published, and those under which lost runs of the job may have left theirs. */
+/** Temporary name of a run's upload, and the names that uploads of lost runs of the job may have. */
 export function uploadNames({ jobId, number, earlier }: JobRun) {
   return { temporaryName: `${jobId}.${number}`, abandonedNames: earlier.map((run) => `${jobId}.${run}`) }
 }
 
 /**
- * Uploads the object that a job makes and puts it into its place together with the job's result, which gets the ETag. One that
- * is there is replaced.
+ * Uploads the object of a job and publishes it together with the job's result, which contains the ETag. An existing
+ * object is replaced.
  */
 export async function publishObject<Result extends Readonly<Record<string, unknown>>>(
   { run, project, signal }: JobContext,
@@ -23,7 +23,7 @@ export async function publishObject<Result extends Readonly<Record<string, unkno
   const result = { ...about, etag: null as string | null }
   try {
     signal.throwIfAborted()
-    // From the moment the object is in its place a cancellation comes too late.
+    // Once the object is published, the job can no longer be cancelled.
     await swapIn(project.database.withSignal(new AbortController().signal), run, [], result, async () => {
       result.etag = (await uploaded.place()).etag
     })

@@ -6,7 +6,7 @@ export async function requireBucket(store: ArtifactStore, bucket: string): Promi
 }
 
 /**
- * Refuses a file of the storage that a job could not read.
+ * Refuses a stored file that the job could not read.
  *
  * @throws BUCKET_NOT_FOUND, OBJECT_NOT_FOUND, OBJECT_TOO_LARGE
  */

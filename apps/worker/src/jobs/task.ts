@@ -17,35 +17,36 @@ export interface Project {
 export interface SubmitContext {
   readonly project: Project
   /**
-   * Refuses a URL that no fetch of this worker would follow; `path` is where it stands in the request.
+   * Refuses a URL that this worker would not fetch; `path` is its place in the request.
    *
    * @throws URL_REFUSED
    */
   readonly checkUrl: (url: string, path: string) => void
 }
 
-/** How far a job is; `etaSeconds` is an estimate of what is left. */
+/** Progress of a job; `etaSeconds` is the estimated remaining time. */
 export type JobProgress = Progress & { readonly etaSeconds?: number }
 
 /**
- * What a run keeps so that a later run of the job can go on where it was: a note about its staging tables, which become
- * those of the later run, as they were when it was kept.
+ * State that lets a later run of the job continue: a note about the staging tables, which the later run takes over as
+ * they were when the note was stored.
  */
 export interface Checkpoint {
   /**
-   * What an earlier run kept under the same identity, and with it its tables; null when there is nothing.
+   * State that an earlier run stored under the same identity, with its tables; null when there is none.
    *
    * @param identity of all that the rows are made of; asked for only when something was kept
    */
   take<State>(identity: Identity): Promise<State | null>
-  /** Begins anew: drops the tables that were taken over, if any. */
+  /** Starts again: drops staging tables of an earlier run. */
   clear(): Promise<void>
-  /** Something is kept, of this run or an earlier one. */
+  /** True when this run or an earlier one has stored a checkpoint. */
   readonly isThere: boolean
-  /** Enough time has passed since the last one. */
+  /** True when enough time has passed since the last checkpoint. */
   readonly isDue: boolean
   /**
-   * Call it when all that the state speaks of is committed, and nothing is on its way into the tables.
+   * Stores a checkpoint. Call it when everything that the state covers is committed, and no write to the tables is
+   * pending.
    *
    * @param state JSON
    * @throws RUN_SUPERSEDED when a later run has begun
@@ -53,17 +54,17 @@ export interface Checkpoint {
   keep(identity: Identity, state: unknown, options?: KeepOptions): Promise<void>
 }
 
-/** Returns a text that identifies the input of the rows. It may be costly, so it is called late and cached. */
+/** Returns a text that identifies the inputs of the rows. It may be costly, so it is called late and cached. */
 export type Identity = () => Promise<string>
 
 export interface KeepOptions {
-  /** More rows are to come: rows after the last checkpoint are removed when a later run takes the tables over. */
+  /** More rows will follow: rows after the last checkpoint are removed when a later run takes the tables over. */
   readonly rowsFollow?: boolean
-  /** A transaction that changes the tables, which the state speaks of once it is committed. */
+  /** A transaction that changes the tables; the checkpoint is stored in it. */
   readonly session?: Session
 }
 
-/** Identity of tables that are loaded: whatever they were made of is not asked for any more. */
+/** Identity of completely loaded tables, for which the inputs no longer matter. */
 export const LOADED: Identity = () => Promise.resolve('loaded')
 
 /** For runs outside the queue, which are never continued. */
@@ -86,45 +87,50 @@ export interface Shard {
 }
 
 /**
- * How a task works in parts. A first run of the job plans, then no worker holds the job while its shards run, and when they
- * have ended another run publishes. Each of the three runs at least once and takes effect once.
+ * How a task is split. The first run of the job plans; no worker holds the job while its shards run; after they have
+ * ended, another run publishes. Each of the three runs at least once and takes effect once.
  */
 export interface Sharding<Input = unknown> {
-  /** Whether a request is worked on in parts. */
+  /** Whether a request is split into shards. */
   divides(input: Input): boolean
-  /** Inputs of the shards, in order; a member `shard.name` is what people know a shard by. None: there is nothing to do. */
+  /**
+   * Inputs of the shards, in order; a member `shard.name` is the name that users see. Empty: there is nothing to do.
+   */
   plan(input: Input, context: JobContext): Promise<readonly Readonly<Record<string, unknown>>[]>
-  /** Runs one of them. */
+  /** Runs one shard. */
   run(
     input: Readonly<Record<string, unknown>>,
     context: JobContext,
     parentId: string,
   ): Promise<Readonly<Record<string, unknown>>>
-  /** Does the job's effect when all shards have ended, and returns the public result. */
+  /** Publishes the effect of the job when all shards have ended, and returns the public result. */
   publish(input: Input, shards: readonly Shard[], context: JobContext): Promise<Readonly<Record<string, unknown>>>
 }
 
 /** Dependencies of a running job. A task has no globals. */
 export interface JobContext {
-  /** Names the job's staging tables and uploads; the swap wants it. */
+  /** Run that names the job's staging tables and uploads; `swapIn` needs it. */
   readonly run: JobRun
   /** 1 for the first run; more after a worker was lost. */
   readonly attempt: number
   readonly project: Project
-  /** Aborts on cancel, timeout and shutdown; a task must stop within a second and clean up what only it knows of. */
+  /**
+   * Aborts on cancel, timeout and shutdown. A task must then stop within a second and remove resources that the runner
+   * does not know.
+   */
   readonly signal: AbortSignal
   readonly logger: Logger
   readonly fetch: GuardedFetch
   /** An empty folder of the job's own, removed afterwards. */
   readonly workdir: string
   readonly checkpoint: Checkpoint
-  /** Call it as often as you like. */
+  /** Reports progress; it may be called at any rate. */
   progress(progress: JobProgress): void
 }
 
 /**
- * A kind of job. Tasks run at least once and take effect exactly once: they write into staging tables named after the run
- * and end with `swapIn`, which only the latest run passes and whose record a further run finds.
+ * A kind of job. Tasks run at least once and take effect exactly once: they write into staging tables named after the
+ * run and end with `swapIn`. Only the latest run passes `swapIn`, and a further run finds its record.
  */
 export interface Task<Input = unknown> {
   readonly name: TaskName
@@ -135,16 +141,16 @@ export interface Task<Input = unknown> {
   /** Longest run in seconds. */
   readonly expireSeconds: number
   /**
-   * Raise it with a change after which a run writes other rows from the same source, or keeps another state: what a run
-   * of another version kept is dropped.
+   * Increment it when a change makes other rows from the same source, or stores another state: checkpoints of other
+   * versions are dropped.
    */
   readonly version: number
   /** Checks before the job is queued: name taken, bucket missing, area too large. Throws catalogue errors. */
   checkSubmit(input: Input, context: SubmitContext): Promise<void>
-  /** Choices of a request; told by `GET /capacity`. */
+  /** Choices of a request; listed by `GET /capacity`. */
   offers?(): Promise<Pick<Capacity, 'models'>>
   /** Does the work and returns the public result. */
   run(input: Input, context: JobContext): Promise<Readonly<Record<string, unknown>>>
-  /** For requests that are worked on in parts. */
+  /** For requests that are split into shards. */
   readonly sharding?: Sharding<Input>
 }

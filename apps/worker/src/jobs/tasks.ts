@@ -31,7 +31,7 @@ export interface TaskDeps {
   readonly models: Models
 }
 
-/** The models of this worker, and what opens rasters for them. */
+/** The models of this worker, and the engines and CRSs for rasters. */
 export type Models = Pick<GeoEmbeddingsDeps, 'models' | 'engines' | 'crs'>
 
 /** @param onClose registers what is to be closed with the worker */
@@ -54,7 +54,7 @@ export async function openModels(
   return { models, engines, crs: await readCrsFile(config.crsFile) }
 }
 
-/** Converter of files that no reader here knows. */
+/** Converter of files for which there is no reader here. */
 export function engineOf(config: WorkerConfig): Engine {
   return config.TERRANE_OGR2OGR ? nativeEngine(config.TERRANE_OGR2OGR) : wasmEngine
 }
@@ -104,7 +104,7 @@ export function makeTasks(config: WorkerConfig, deps: TaskDeps): Task[] {
   ]
 }
 
-/** Definitions of the operator: `[{"epsg": 2056, "name": "…", "definition": "+proj=…"}]`. */
+/** The operator's CRS definitions: `[{"epsg": 2056, "name": "…", "definition": "+proj=…"}]`. */
 async function readCrsFile(path: string | undefined): Promise<CrsEntry[]> {
   if (path === undefined) return []
   try {

@@ -13,7 +13,7 @@ const warningsRefused = defineError(
 )
 
 /**
- * The warnings of a result that is ready but not yet in its place.
+ * The warnings of a result that is ready but not yet published.
  *
  * @throws WARNINGS_REFUSED where the request is strict and there are any
  */

@@ -6,10 +6,10 @@ import { TerraneError } from '@terrane/core'
 import { readJson, type GuardedFetch } from '@terrane/service'
 import { geocoderBusy, geocoderFailed, geocoderOff, placeNotFound } from './errors.ts'
 
-/** An area that a place name stands for. */
+/** An area found by name. */
 export interface Place {
   readonly name: string
-  /** `relation/44915`, where the geocoder says so. */
+  /** `relation/44915`; null when the geocoder does not name it. */
   readonly element: string | null
   /** Polygon or MultiPolygon. */
   readonly geoJson: object
@@ -23,11 +23,11 @@ export interface GeocoderSettings {
 
 export interface LookUp {
   readonly query: string
-  /** Where the query stands in the request. */
+  /** JSON pointer to the query in the request. */
   readonly path: string
   readonly fetch: GuardedFetch
   readonly signal: AbortSignal
-  /** Longest wait for a turn; as long as it takes when absent. */
+  /** Longest wait for the request interval; unlimited when absent. */
   readonly waitMs?: number
 }
 
@@ -36,10 +36,10 @@ const INTERVAL_MS = 1000
 const MAX_AGE_MS = 30 * 24 * 3_600_000
 const MAX_BYTES = 16 << 20
 const TIMEOUT_MS = 60_000
-/** Places asked for: the first may be a point. */
+/** Number of requested results, because the first may be a point. */
 const RESULTS = 10
 
-/** Looks places up, one request a second at most, and keeps what it found. */
+/** Looks up places with at most one request a second, and caches the results. */
 export class Geocoder {
   readonly #settings: GeocoderSettings
   readonly #interval: RequestInterval
@@ -55,8 +55,8 @@ export class Geocoder {
   }
 
   /**
-   * The first area that the geocoder finds. One found in the last 30 days is not asked for again, an older one is used
-   * while the server is down.
+   * The first area that the geocoder finds. A result of the last 30 days is used without a request, an older one while
+   * the server is down.
    *
    * @throws GEOCODER_OFF, GEOCODER_BUSY, GEOCODER_FAILED, PLACE_NOT_FOUND, and the signal's reason
    */
@@ -110,7 +110,7 @@ export class RequestInterval {
     this.#wait = wait
   }
 
-  /** Resolves when it is the caller's turn. @throws GEOCODER_BUSY when that would be later than in `mostMs` */
+  /** Resolves when the caller may send its request. @throws GEOCODER_BUSY when that would be later than in `mostMs` */
   async turn(signal: AbortSignal, mostMs = Infinity): Promise<void> {
     const now = this.#now()
     const at = Math.max(now, this.#next)
@@ -156,7 +156,7 @@ async function readKept(file: string): Promise<Kept | null> {
   }
 }
 
-/** A cache that cannot be written is no reason to fail. */
+/** Caches a result; failures of the cache are ignored. */
 async function keep(file: string, kept: Kept): Promise<void> {
   const partial = `${file}.${randomBytes(4).toString('hex')}.partial`
   try {

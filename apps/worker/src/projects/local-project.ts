@@ -24,7 +24,7 @@ export function localProject(options: {
   return {
     scope: async (principal, projectRef) => {
       const { role, projectId } = principal
-      // A token was verified by the secret of this very project; a key may be that of another one.
+      // A token is verified with this project's secret, so it is valid here; a key may belong to another project.
       if (role !== 'service_role' || (projectId !== null && projectId !== options.id))
         throw wrongRole({ need: 'the service role key of the project' })
       if (projectRef !== undefined && projectRef !== options.ref) throw projectNotFound({ ref: projectRef })

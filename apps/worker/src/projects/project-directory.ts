@@ -10,7 +10,7 @@ export interface OpenProject extends AsyncDisposable {
   readonly store: ArtifactStore
 }
 
-/** Where functions of a project are called, without a slash at the end, and the service key that is sent. */
+/** Address for calls of a project's functions, without a slash at the end, and the service key that is sent. */
 export interface FunctionsAddress {
   /** Its id in the control plane; null where it is not there. */
   readonly projectId: string | null

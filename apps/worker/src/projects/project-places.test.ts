@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { ProjectPlaces } from './project-places.ts'
 
 const busy = ({ limit, of }: { limit: number; of: string }) => new TerraneError('BUSY', 'rate_limited', `${limit}${of}`)
-/** Lets what is settled go on. */
+/** Lets callbacks of settled promises run. */
 const settle = () => new Promise(setImmediate)
 
 test('a project that fills its places leaves some for others, and places come back', async () => {

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { TerraneError } from '@terrane/core'
 
 export interface PlacesOptions {
-  /** Most at once of all projects, and of one: none keeps the others out. */
+  /** Maximum concurrent places of all projects, and of one project, which must leave some for others. */
   readonly all: number
   readonly ofOne: number
-  /** Longest wait for a place that another project has. */
+  /** Longest wait for a place that another project holds. */
   readonly waitMs: number
-  /** The refusal; `of` says whose limit it is, as the end of a sentence. */
+  /** Makes the error of a refusal; `of` names the owner of the limit, as the end of a sentence. */
   readonly busy: (fields: { limit: number; of: string }) => TerraneError
 }
 
@@ -17,8 +17,8 @@ interface Waiting {
 }
 
 /**
- * Bounds what a worker does at once while callers wait. When all places are taken a project waits in line, with no more
- * requests than it may have places: a project that comes again stands behind the others.
+ * Limits the concurrent work of a worker for waiting callers. When all places are taken, projects wait in line, each
+ * with at most as many requests as it may have places. A project that comes again goes to the end of the line.
  */
 export class ProjectPlaces {
   readonly #options: PlacesOptions
@@ -45,7 +45,7 @@ export class ProjectPlaces {
     return { [Symbol.dispose]: () => this.#leave(project) }
   }
 
-  /** Waits for a place, which a request that ends hands on. */
+  /** Waits for a place; a request that ends passes its place on. */
   async #wait(project: string, left: AbortSignal | undefined): Promise<void> {
     const { all, waitMs, busy } = this.#options
     const { promise: entered, resolve: enter } = Promise.withResolvers<'entered'>()

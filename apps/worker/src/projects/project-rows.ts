@@ -4,7 +4,7 @@ import type { JobScope } from '../queue/job-row.ts'
 /** Condition of the rows of a project; $1 and $2 are its reference and its organization. */
 export const IN_SCOPE = 'project_ref = $1 and organization_id is not distinct from $2::uuid'
 
-/** Columns that say whose a row is. */
+/** Columns that name the owner of a row. */
 interface Owner {
   readonly project_ref: string
   readonly organization_id: string | null
@@ -12,9 +12,9 @@ interface Owner {
 }
 
 /**
- * Rows that belong to projects, in a table of schema `terrane`. A record is made of the columns `Given`; the database fills
- * in the others. Names of columns become SQL as they are: they must be part of this program. The value of a jsonb column
- * must be an object, for a list would be sent as an array of PostgreSQL.
+ * Rows that belong to projects, in a table of schema `terrane`. A new record consists of the columns `Given`; the
+ * database fills in the others. Column names become SQL unchanged, so they must be constants of this program. The value
+ * of a jsonb column must be an object, because a list would be sent as a PostgreSQL array.
  */
 export class ProjectRows<Row extends { readonly id: string }, Given extends Exclude<keyof Row, keyof Owner>> {
   readonly #database: Database
@@ -26,11 +26,12 @@ export class ProjectRows<Row extends { readonly id: string }, Given extends Excl
     this.#table = `terrane.${table}`
   }
 
-  /** Inserts a row unless the project has `most` of them: null then. */
+  /** Inserts a row; null when the project already has `most` of them. */
   async insert(scope: JobScope, most: number, columns: Pick<Row, Given>): Promise<Row | null> {
     const { projectRef: project_ref, organizationId: organization_id, projectId: project_id } = scope
     const owner: Owner = { project_ref, organization_id, project_id }
-    // First as the condition numbers them, last so that no column of the same name wins.
+    // The owner comes first for the numbers of IN_SCOPE's parameters, and last so that no column of the same name
+    // overrides it.
     const row = { ...owner, ...columns, ...owner }
     const values = Object.values(row)
     const { rows } = await this.#database.query<Row>(
@@ -59,7 +60,7 @@ export class ProjectRows<Row extends { readonly id: string }, Given extends Excl
     return rows
   }
 
-  /** Changes columns and returns the row; null when it is gone. An undefined value changes nothing. */
+  /** Changes columns and returns the row; null when the row is gone. An undefined value changes nothing. */
   async update(id: string, columns: Partial<Pick<Row, Exclude<Given, 'id'>>>): Promise<Row | null> {
     const given = Object.entries(columns).filter(([, value]) => value !== undefined)
     const changes = given.map(([name], i) => `${name} = $${i + 2}, `)

@@ -5,8 +5,8 @@ const SECRET_FIELD =
   /(^|_)(key|token|secret|password|credential|signature)s?$|databaseUrl|serviceRoleKey|authorization|apikey/i
 
 /**
- * What of an input may be shown again: secret fields are hidden, and URLs lose user names, passwords and the values of
- * their query (signed URLs carry their right to read there).
+ * An input in a form that may be shown: secret fields are hidden, and URLs lose user names, passwords and query values,
+ * because signed URLs contain their permission there.
  */
 export function redactInput(value: unknown): Record<string, unknown> {
   return redact(value, 0) as Record<string, unknown>
@@ -21,7 +21,7 @@ function redact(value: unknown, depth: number): unknown {
   )
 }
 
-/** A text whose URLs carry nothing that could be a credential. */
+/** A text whose URLs have no possible credentials. */
 export function redactText(text: string): string {
   let redacted = ''
   let end = 0
@@ -41,7 +41,7 @@ function schemeBefore(text: string, end: number, from: number): string {
   return text.slice(start, end)
 }
 
-/** A URL without what could be a credential; any other text as it is. */
+/** A URL without possible credentials; other texts are returned unchanged. */
 export function redactUrl(text: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text
   const url = URL.parse(text)

@@ -16,7 +16,7 @@ import {
 import type { JobScope } from '../queue/job-row.ts'
 import type { OpenProject, ProjectDirectory } from './project-directory.ts'
 
-/** How to reach a project: as the control plane knows it, or from the request where the pool allows it. */
+/** Address and credentials of a project: from the control plane, or from the request where the pool allows it. */
 type Target = Pick<Credentials, 'serviceRoleKey' | 'storageUrl'> & { readonly databaseUrl: string }
 
 export interface SharedProjectsOptions {
@@ -38,7 +38,7 @@ export function sharedProjects(options: SharedProjectsOptions): ProjectDirectory
   const { projects, sealer } = options
   const migrated = new Set<string>()
 
-  /** The control plane's word counts; a request can only add what that leaves open. */
+  /** The control plane has priority; the request's target is used only for projects whose database it does not know. */
   const targetOf = async (
     scope: JobScope,
     given: ProjectTarget | undefined,
@@ -128,7 +128,10 @@ function scopeOf(organizationId: string | null, projectRef: string, project: Pro
   return { projectRef, organizationId, projectId: project?.id ?? null }
 }
 
-/** Where a project that is not registered keeps its objects: equal references of two organizations are two projects. */
+/**
+ * Storage folder of an unregistered project. It contains the organization, because two organizations may use the same
+ * reference.
+ */
 function unregisteredFolder({ organizationId, projectRef }: JobScope): string {
   return `org.${organizationId}/ref.${projectRef}`
 }
@@ -146,7 +149,7 @@ async function addressOf(databaseUrl: string, resolveHost: SharedProjectsOptions
   }
 }
 
-/** Why a server does not let the pool in, by its code (PostgreSQL manual, appendix A). */
+/** Reasons for which a server refuses the connection, by code (PostgreSQL manual, appendix A). */
 const REFUSALS: Readonly<Record<string, string>> = {
   '28000': 'it refuses the role',
   '28P01': 'it refuses the password',

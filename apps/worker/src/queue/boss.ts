@@ -4,7 +4,7 @@ import { PgBoss, type Db } from 'pg-boss'
 import { queueTooNew } from '../errors.ts'
 import { QUEUE_SCHEMA, QUEUE_SCHEMA_VERSION } from './queue-tables.ts'
 
-/** Channel of NOTIFY that tells runners of new jobs. */
+/** NOTIFY channel for new jobs. */
 export const WORK_CHANNEL = 'terrane_work'
 
 /**
@@ -18,11 +18,11 @@ export async function startBoss(database: Database, logger: Logger): Promise<PgB
     schema: QUEUE_SCHEMA,
     backend: database.capabilities.engine,
     schedule: false,
-    // How soon a lost worker is noticed once its heartbeat is overdue.
+    // Interval at which lost workers are looked for.
     superviseIntervalSeconds: 5,
     monitorIntervalSeconds: 5,
     queueCacheIntervalSeconds: 60,
-    // Thresholds of a shared server; the jobs of this queue are few and long.
+    // The thresholds are meant for busy servers; this queue has few and long jobs.
     monitorVacuum: false,
     reindex: false,
   })
@@ -35,7 +35,7 @@ export async function startBoss(database: Database, logger: Logger): Promise<PgB
   throw queueTooNew({ version, known: QUEUE_SCHEMA_VERSION })
 }
 
-/** The queue's view of a transaction: what it writes is committed or lost with the rest. */
+/** Options that make pg-boss write within this transaction. */
 export function inTransaction(session: Session): { db: Db } {
   return { db: { executeSql: (text, values) => session.query(text, values) } }
 }

@@ -3,10 +3,10 @@ import type { SubmitContext } from '../jobs/task.ts'
 import type { OpenProject } from '../projects/project-directory.ts'
 import type { Submission } from './submit.ts'
 
-/** Longest wait of a caller for the storage that a task's checks ask. */
+/** Longest wait for the storage in a task's checks. */
 const STORAGE_MS = 4000
 
-/** Refuses what can be refused before a job is queued. Throws what the task's checks throw. */
+/** Checks a submission before a job is queued. Throws what the task's checks throw. */
 export async function checkSubmission(
   { task, scope, input }: Submission,
   project: Pick<OpenProject, 'database' | 'store'>,
@@ -23,7 +23,7 @@ export async function checkSubmission(
   })
 }
 
-/** A signal that aborts when the storage has kept a caller waiting for too long. */
+/** A signal that aborts when the storage has not answered in time. */
 function patient(): Disposable & { readonly signal: AbortSignal } {
   const controller = new AbortController()
   const late = () => controller.abort(storageUnavailable({ operation: 'check of a request' }))

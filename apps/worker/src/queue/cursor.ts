@@ -1,13 +1,13 @@
 import { invalidCursor } from '../errors.ts'
 
-/** The place after a row in a list that is ordered by time and id. */
+/** Position after a row in a list that is ordered by time and id. */
 export interface Cursor {
   /** UTC with microseconds, as {@link CURSOR_TIME} writes it. */
   readonly at: string
   readonly id: string
 }
 
-/** SQL of a time as a cursor carries it: `created_at` by all its digits. */
+/** SQL of the time in a cursor: `created_at` with all digits. */
 export const CURSOR_TIME = `to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
 
 function encodeCursor({ at, id }: Cursor): string {
@@ -20,14 +20,14 @@ export function decodeCursor(cursor: string): Cursor {
     Buffer.from(cursor, 'base64url').toString('utf8'),
   )
   const [, at = '', id = ''] = found ?? []
-  // A day such as the 31st of February would pass as one of March, but not on the server.
+  // JavaScript reads 31 February as a day of March, which the server would refuse.
   const time = at === '' ? null : new Date(at)
   if (!time || Number.isNaN(time.getTime()) || time.toISOString().slice(0, 23) !== at.slice(0, 23))
     throw invalidCursor()
   return { at, id }
 }
 
-/** A page of rows, and where the next one begins. One row more than `limit` must have been read. */
+/** A page of rows, and the cursor of the next page. The query must have read one row more than `limit`. */
 export function pageOf<Row extends { readonly id: string; readonly cursor_at: string }>(
   rows: readonly Row[],
   limit: number,

@@ -9,7 +9,7 @@ interface Watcher {
   readonly onChange: (row: JobRow) => void
 }
 
-/** Tells watchers of jobs about changes: one query for all of them, twice a second, while there are any. */
+/** Reports changes of jobs to watchers: one query for all of them, twice a second, while there are any. */
 export class EventHub {
   readonly #store: JobStore
   readonly #logger: Logger
@@ -22,7 +22,7 @@ export class EventHub {
     this.#logger = logger
   }
 
-  /** Calls `onChange` for each change of the job after `revision`. Returns how to stop. */
+  /** Calls `onChange` for each change of the job after `revision`. Returns a function that ends it. */
   watch(id: string, revision: number, onChange: (row: JobRow) => void): () => void {
     const watcher = { revision, onChange }
     const set = this.#watchers.get(id) ?? new Set()

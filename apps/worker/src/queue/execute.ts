@@ -18,13 +18,13 @@ export interface ExecuteOptions {
   readonly projects: ProjectDirectory
   readonly fetch: GuardedFetch
   readonly workdir: string
-  /** Least time between two checkpoints of a run; that of the rules when absent. */
+  /** Minimum interval between two checkpoints of a run; {@link CHECKPOINT_MS} when absent. */
   readonly checkpointMs?: number
   /** Options with which shards are queued. */
   readonly shards: ShardOptions
 }
 
-/** Runs a task in its folder and project, and cleans both up. A job that took effect before is not run again. */
+/** Runs a task in its folder and project, and cleans both up. A job whose effect is committed is not run again. */
 export async function execute(
   options: ExecuteOptions,
   task: Task,
@@ -46,7 +46,7 @@ export async function execute(
     const { input, project } = await options.projects.open(row)
     opened = project
     const database = project.database
-    // Only then can no earlier run take effect any more.
+    // From here on no earlier run can take effect.
     const current = await beginRun(database, row.id, run.number)
     await removeRunFolders(options.workdir, row.id, run.number)
     const before = await appliedResult(database, row.id)
@@ -74,15 +74,15 @@ export async function execute(
       return result
     } catch (thrown) {
       const error = await withFigures(thrown, workdir)
-      // A cancellation that came while the effect was being committed came too late.
+      // A cancellation during the commit of the effect is too late.
       const applied = await appliedResult(database, row.id)
       if (applied !== null) return applied
       const ending = endingOf(toShowable(signal.aborted ? signal.reason : error), attempt)
-      // Another run goes on from the checkpoint and its tables.
+      // Another run continues from the checkpoint and its tables.
       if (checkpoint.isThere && ending !== 'failed') throw error
       await checkpoint.drop()
       await dropStaging(database, row.id, { of: current })
-      // The shards of a job that is run again go on filling what they share.
+      // When the job is run again, its shards keep filling the shared table.
       if (ending === 'failed') await dropCollection(database, current).catch(ignore)
       throw error
     }

@@ -5,12 +5,11 @@ import { scopeKey, type JobScope } from './job-row.ts'
 const SERVED = ''
 
 /**
- * The turn of a new job: start-time fair queueing (Goyal, Vin and Cheng, SIGCOMM 1996) with jobs of equal size. It comes
- * after the project's last one, but never before the one that was served last. So the jobs of a project are served in
- * the order in which they came, projects take turns, and one that rested saves nothing up.
- *
- * The row of the project stays locked until the transaction ends: of two jobs of a project at once each gets its own turn.
- * So it is taken late.
+ * The turn of a new job: start-time fair queueing (Goyal, Vin and Cheng, SIGCOMM 1996) with jobs of equal size. It
+ * comes after the project's last one, but never before the one that was served last. So jobs of a project run in their
+ * order, projects take turns, and an idle project gains no advantage. The row of the project stays locked until the
+ * transaction ends, so that two jobs of a project get different turns; it should therefore be taken late in the
+ * transaction.
  *
  * @param count turns for so many jobs, each the next of the one before
  * @returns the first of them, a number from 1; what is smaller is served first
@@ -26,7 +25,7 @@ export async function takeTurn(session: Session, scope: JobScope, task: string, 
   return rows[0]!.turn - count + 1
 }
 
-/** Says which turn of a task is being served. A job that is served a second time changes nothing. */
+/** Records the turn of a task that is being served. A job that is served a second time changes nothing. */
 export async function serveTurn(session: Session, task: string, turn: number): Promise<void> {
   await session.query(
     `insert into terrane.turns as served (task, project, turn) values ($1, $2, $3)

@@ -8,7 +8,7 @@ const CLAIM: Claim = { task: 'exportTable', id: '1', attempt: 1, run: 7 }
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** Leases on a database whose transactions end as they are told. */
+/** Leases on a database whose transactions end when the test says so. */
 function leasesOn(): { leases: JobLeases; begun: PromiseWithResolvers<unknown>[] } {
   const begun: PromiseWithResolvers<unknown>[] = []
   const transaction = () => {

@@ -8,8 +8,8 @@ import { lockRun, markRun, putBack, renewHeartbeats, type Claim } from './queue-
 import { serveTurn } from './fair-queue.ts'
 
 /**
- * Time after which the server ends the transaction of a worker that is cut off while it takes a job, and with it the lock.
- * A worker whose event loop is late must not lose its own.
+ * Time after which the server ends the transaction, and with it the lock, of a worker that is cut off while it takes a
+ * job. It is long enough for a worker whose event loop is slow.
  */
 const IDLE_TAKING = '30s'
 /** Longest wait for a worker that takes a job of the same task. */
@@ -17,12 +17,12 @@ const LOCK_TAKING = '5s'
 const BEGIN_TAKING = `begin; set local idle_in_transaction_session_timeout = '${IDLE_TAKING}'; set local lock_timeout = '${LOCK_TAKING}'`
 const LOCK_NOT_AVAILABLE = '55P03'
 
-/** Time after which a look for jobs is left behind, because its connection may have died silently, in milliseconds. */
+/** Milliseconds after which a look for jobs is abandoned, because its connection may have died silently. */
 const LOOK_MS = 30_000
-/** Looks of one task that may be left behind at once: each holds a connection until the database gives it up. */
+/** Maximum abandoned looks of one task: each holds a connection until the database closes it. */
 const MOST_LEFT_BEHIND = 2
 
-/** Interval after which a job that waits for its shards looks for them itself, in case a message was lost. */
+/** Interval after which a job that waits for its shards is fetched again, in case a message was lost. */
 const LOOK_AGAIN = '60s'
 
 /** Dependencies of {@link JobLeases}. */
@@ -31,20 +31,20 @@ export interface JobLeasesOptions {
   readonly database: Database
   readonly store: JobStore
   readonly workerId: string
-  /** Jobs of one task and project that run at once, over all workers. */
+  /** Maximum running jobs of one task and project, over all workers. */
   readonly projectConcurrency: number
 }
 
 /**
- * Takes jobs from the queue and settles them. The queue itself lets anyone settle a job that runs: a run that was lost or
- * handed over would end the next one's. So each run writes its own mark into the queue's job, and settles only what
- * still carries it, in one transaction with the job's record.
+ * Takes jobs from the queue and settles them. pg-boss lets any worker settle a running job, so a lost or handed-over
+ * run could end the job of its successor. Therefore each run writes its own mark into the queue's job, and settles the
+ * job only while that mark is there, in one transaction with the job's record.
  */
 export class JobLeases {
   readonly #options: JobLeasesOptions
-  /** The last look for jobs of each task. */
+  /** The latest look for jobs of each task. */
   readonly #looks = new Map<string, Promise<void>>()
-  /** How many looks of each task were left behind and have not ended. */
+  /** Number of abandoned looks of each task that have not ended. */
   readonly #leftBehind = new Map<string, number>()
 
   constructor(options: JobLeasesOptions) {
@@ -61,11 +61,11 @@ export class JobLeases {
     return look
   }
 
-  /** A look that is left behind when it takes too long; a job that it takes later is put back. */
+  /** A look for a job that is abandoned when it takes too long; a job that it takes after that is put back. */
   async #look(task: string): Promise<Claim | null> {
     const look = this.#take(task)
     const before = this.#leftBehind.get(task) ?? 0
-    // The connection of the embedded database cannot die silently; its looks wait for the statement that runs.
+    // The connection of the embedded database cannot die silently; a look waits there for the running statement.
     if (!this.#options.database.capabilities.locks || before >= MOST_LEFT_BEHIND) return look
     const { promise: late, reject } = Promise.withResolvers<never>()
     const timer = setTimeout(() => {
@@ -84,12 +84,12 @@ export class JobLeases {
   }
 
   /**
-   * The queue counts the running jobs of a project in the statement that fetches one: of two at once neither sees the
-   * other's. So workers take the jobs of a task one after the other.
+   * pg-boss counts the running jobs of a project in the statement that fetches one, so two concurrent fetches do not
+   * see each other. Therefore workers take the jobs of a task one after the other.
    */
   async #take(task: string): Promise<Claim | null> {
     const { database } = this.#options
-    // The embedded database has transactions in turns anyway.
+    // The embedded database runs transactions one after the other.
     if (!database.capabilities.locks) return database.transaction((session) => this.#fetch(session, task))
     try {
       return await database.transaction(async (session) => {
@@ -97,7 +97,7 @@ export class JobLeases {
         return this.#fetch(session, task)
       }, BEGIN_TAKING)
     } catch (error) {
-      // Another worker takes its time; the job, if any, is there at the next look.
+      // Another worker holds the lock; the job, if any, is found at the next look.
       if ((error as { code?: unknown }).code === LOCK_NOT_AVAILABLE) return null
       throw error
     }
@@ -134,14 +134,14 @@ export class JobLeases {
     })
   }
 
-  /** Takes a job whose record has ended out of the queue. */
+  /** Removes a job from the queue whose record has ended. */
   forget(claim: Claim): Promise<boolean> {
     return this.#settle(claim, async (session) => {
       await this.#options.boss.complete(claim.task, claim.id, null, inTransaction(session))
     })
   }
 
-  /** Has the job run once more, after a while. */
+  /** Schedules another attempt of the job after a delay. */
   tryAgain(claim: Claim, error: TerraneError): Promise<boolean> {
     return this.#settle(claim, async (session) => {
       const message = `${error.message}; it will be tried again`
@@ -160,7 +160,7 @@ export class JobLeases {
     })
   }
 
-  /** Puts a job that waits for its shards back: the last of them to end has it fetched. */
+  /** Requeues a job that waits for its shards; the end of its last shard makes it due. */
   setAside(claim: Claim): Promise<boolean> {
     const { boss, database, store } = this.#options
     return this.#settle(claim, async (session) => {

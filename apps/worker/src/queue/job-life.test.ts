@@ -22,7 +22,7 @@ test.each([
 
 test('the queue counts attempts as the runner does, and its timeout is minutes behind the run’s own', () => {
   expect(queueSettings(3600)).toMatchObject({ retryLimit: 2, expireInSeconds: 3900, heartbeatSeconds: 15 })
-  // The queue lets no job run for more than a day.
+  // pg-boss lets no job run longer than a day.
   expect(queueSettings(86_400).expireInSeconds).toBe(86_400)
   expect(timeoutSeconds(86_400)).toBe(86_100)
 })

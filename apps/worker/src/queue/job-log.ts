@@ -12,24 +12,24 @@ export interface NewLine {
   readonly phase?: string
   readonly code?: string
   readonly requestId?: string
-  /** How long ago it happened, in milliseconds. */
+  /** Age of the event, in milliseconds. */
   readonly ageMs?: number
 }
 
-/** The run that writes. */
+/** The run that writes the lines. */
 export interface WritingRun {
   readonly attempt: number
 }
 
-/** Lines of one job at most; the last of them are kept for what is not a step. */
+/** Maximum lines of one job; the last of them are reserved for lines that are not steps. */
 const MOST_LINES = 1000
 const MOST_STEPS = 900
-/** Bytes of one line's text at most; the log of a job is at most {@link MOST_LINES} times as long. */
+/** Maximum bytes of a line's text. */
 const MOST_BYTES = 1000
 
 /**
- * Adds lines to the log of a job, in order. A line for which there is no room still takes a number, so that a reader
- * sees that it is missing.
+ * Adds lines to the log of a job, in order. A line beyond the limit still takes a number, so that a reader sees that it
+ * is missing.
  *
  * @param by writes only while it is the current run
  */
@@ -89,7 +89,7 @@ export async function readLines(
   }
 }
 
-/** How a job came to be. */
+/** Line about the submission of a job. */
 export function submittedLine({
   requestId,
   schedule,
@@ -111,12 +111,12 @@ export function warningLine({ code, message, count }: JobWarning): NewLine {
   return { event: 'warning', level: 'warning', code, message: count ? `${message} (${count})` : message }
 }
 
-/** A text of at most {@link MOST_BYTES} bytes. */
+/** A text cut to {@link MOST_BYTES} bytes. */
 function cut(text: string): string {
   const bytes = Buffer.from(text.replaceAll('\0', ''))
   if (bytes.length <= MOST_BYTES) return bytes.toString()
   let kept = bytes.subarray(0, MOST_BYTES - 6).toString()
-  // A character that the cut divides became U+FFFD.
+  // A character that was cut in half became U+FFFD.
   while (kept.endsWith('\uFFFD')) kept = kept.slice(0, -1)
   return `${kept} …`
 }

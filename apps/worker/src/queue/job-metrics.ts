@@ -11,7 +11,7 @@ export interface JobEnd {
   readonly runSeconds: number | null
 }
 
-/** Hears of the ends of jobs, and of runs that are to be made again. */
+/** Listener for the ends of jobs, and for runs that will be repeated. */
 export interface JobObserver {
   ended(end: JobEnd): void
   again(task: string, reason: string): void
@@ -20,7 +20,10 @@ export interface JobObserver {
 const WAIT_BUCKETS = [1, 5, 15, 60, 300, 1800, 7200]
 const RUN_BUCKETS = [1, 5, 15, 60, 300, 1800, 7200, 43_200]
 
-/** Codes and reasons that alerts ask for: a counter that begins at 1 has not increased for Prometheus. */
+/**
+ * Codes and reasons of alerts. Their counters start at 0, because Prometheus sees no increase in a counter that starts
+ * at 1.
+ */
 const FROM_ZERO = {
   codes: ['success', 'INTERNAL', 'worker_lost', 'timed_out'],
   reasons: ['retry', 'lost', 'handed_over'],
@@ -69,7 +72,7 @@ export function countJobs(registry: Registry, tasks: readonly string[]): JobObse
   }
 }
 
-/** Counts the messages that webhooks took and did not take. */
+/** Counts delivered and failed messages of webhooks. */
 export function countAttempts(registry: Registry): (isDelivered: boolean) => void {
   const attempts = new Counter({
     name: 'terrane_webhook_attempts_total',
@@ -85,7 +88,7 @@ interface Load {
   load(): Promise<readonly { task: string; status: 'pending' | 'running'; jobs: number }[]>
 }
 
-/** Shows what waits, as the database knows it: the same at every worker. */
+/** Shows the waiting jobs by the database, so every worker reports the same. */
 export function showQueues(registry: Registry, database: Database, store: Load, tasks: readonly string[]): void {
   const registers = [registry]
   const jobs = new Gauge({

@@ -18,7 +18,7 @@ export interface JobRow {
   readonly cancel_requested: boolean
   /** The job that this one is a shard of. */
   readonly parent_id: string | null
-  /** The job continues when its shards have ended; no worker holds it until then. */
+  /** True while the job waits for its shards; no worker holds it then. */
   readonly waits: boolean
   readonly request_id: string | null
   /** The trace of the request that submitted the job. */
@@ -41,7 +41,7 @@ export interface JobScope {
   readonly projectId: string | null
 }
 
-/** Projects of the same name in two organizations are two projects. */
+/** Unique key of a project: equal references of two organizations are two projects. */
 export function scopeKey(scope: JobScope): string {
   return scope.organizationId === null ? scope.projectRef : `${scope.organizationId}/${scope.projectRef}`
 }
@@ -58,7 +58,7 @@ export interface NewJob {
   readonly retryOf: string | null
   /** The job that it is a shard of. */
   readonly parentId?: string
-  /** The schedule that submits it, and for which of its times. */
+  /** The schedule that submits it, and the time of that schedule. */
   readonly schedule: { readonly id: string; readonly at: Date } | null
 }
 

@@ -32,7 +32,7 @@ interface EndedRow {
   readonly ran: number | null
 }
 
-/** The queries on `terrane.jobs`. Every change raises the revision, which is the id of the event that tells of it. */
+/** The queries on `terrane.jobs`. Every change raises the revision, which is also the id of the event for it. */
 export class JobStore {
   readonly #database: Database
   readonly #ends: JobEnds
@@ -92,7 +92,7 @@ export class JobStore {
     return rows[0] ?? null
   }
 
-  /** A page by keyset on (created_at, id): jobs that arrive meanwhile shift nothing. */
+  /** A page by keyset on (created_at, id), so that new jobs do not shift it. */
   async list(
     scope: JobScope,
     task: string,
@@ -122,7 +122,7 @@ export class JobStore {
     return pageOf(rows, options.limit)
   }
 
-  /** Takes a job for a run. Null when it has ended or is to be cancelled. */
+  /** Marks a job as running; null when it has ended or is to be cancelled. */
   async start(id: string, attempt: number): Promise<JobRow | null> {
     const { rows } = await this.#database.query<JobRow>(
       `update terrane.jobs set status = 'running', attempt = $2, waits = false,
@@ -138,7 +138,7 @@ export class JobStore {
     return row
   }
 
-  /** Writes progress of the current run, and lines of its log; false when that run is not the current one any more. */
+  /** Writes progress and log lines of the current run; false when another run is the current one. */
   async progress(
     id: string,
     attempt: number,
@@ -184,7 +184,7 @@ export class JobStore {
     await this.#ended(session, id)
   }
 
-  /** Puts a job back that will be run again. */
+  /** Marks a job as pending that will be run again. */
   async requeue(session: Queryable, id: string, message: string, why: NewLine['event'], code?: string): Promise<void> {
     const { rows } = await session.query<{ task: string }>(
       `update terrane.jobs set status = 'pending', leftovers = true, updated_at = clock_timestamp(), revision = revision + 1,
@@ -198,8 +198,8 @@ export class JobStore {
   }
 
   /**
-   * Has a job wait for its shards, without a run: `waits`. When they have ended already it goes `on` at once; when its
-   * cancellation was asked for it ends here.
+   * Lets a job wait for its shards, without a run: `waits`. If they have ended already, it goes `on` at once; if its
+   * cancellation was requested, it ends here.
    */
   async setAside(session: Queryable, id: string, error: JobError): Promise<'waits' | 'on' | 'ended'> {
     const { rows } = await session.query<{ cancel_requested: boolean }>(
@@ -258,8 +258,8 @@ export class JobStore {
   }
 
   /**
-   * How many jobs of each task wait for a worker or run, over all workers; tasks without any are not there. One that waits
-   * for its shards does neither.
+   * Number of pending and running jobs of each task, over all workers; tasks without any are not listed. A job that
+   * waits for its shards is neither.
    */
   async load(): Promise<{ task: string; status: 'pending' | 'running'; jobs: number }[]> {
     const { rows } = await this.#database.query<{ task: string; status: 'pending' | 'running'; jobs: number }>(
@@ -268,7 +268,7 @@ export class JobStore {
     return rows
   }
 
-  /** Forgets what ended long ago, and idempotency keys. */
+  /** Deletes jobs that ended long ago, and old idempotency keys. */
   async prune(retentionDays: number): Promise<void> {
     await this.#database.query(
       `delete from terrane.jobs where finished_at < clock_timestamp() - make_interval(days => $1)`,

@@ -1,17 +1,17 @@
 import { lanesStuck } from '../errors.ts'
 
-/** Time without a look for jobs after which a lane without a job counts as stuck, in milliseconds. */
+/** Milliseconds without a look for jobs after which an idle lane counts as stuck. */
 const LONGEST_SILENCE_MS = 60_000
 
-/** One lane: works on jobs of one task, one after the other. */
+/** One lane: runs jobs of one task, one after the other. */
 export interface Lane {
   /** The lane has looked for a job, and the database has answered. */
   looked(): void
-  /** Works on a job; the lane need not look meanwhile. */
+  /** Runs a job; the lane does not look for jobs meanwhile. */
   work(job: () => Promise<void>): Promise<void>
 }
 
-/** Knows when each lane of a worker looked for jobs last. */
+/** Records when each lane of a worker has last looked for jobs. */
 export class LaneWatch {
   readonly #now: () => number
   readonly #lanes: { readonly task: string; lookedAt: number; isBusy: boolean }[] = []

@@ -21,9 +21,9 @@ export interface MaintenanceOptions {
   readonly logger: Logger
   readonly workdir: string
   readonly retentionDays: number
-  /** Submit and call what is due. */
+  /** Schedulers whose due requests and calls are started. */
   readonly schedulers: readonly { tick(): Promise<void> }[]
-  /** Stable name of this worker: jobs that carry it when it starts were lost by its predecessor. */
+  /** Stable name of this worker. Jobs under this name at its start were lost by its predecessor. */
   readonly workerId: string
 }
 
@@ -54,7 +54,7 @@ export class Maintenance {
     this.every(RETENTION_SWEEP_MS, () => this.#sweep())
   }
 
-  /** Removes what jobs that waited have left behind, now instead of in the next round. */
+  /** Removes leftovers of cancelled waiting jobs now instead of in the next round. */
   async clearNow(): Promise<void> {
     if (this.#timers.length === 0) return
     await this.#clear().catch((error: unknown) => this.#options.logger.warn({ err: error }, 'housekeeping failed'))
@@ -79,7 +79,9 @@ export class Maintenance {
     this.#timers.push(timer)
   }
 
-  /** Gives jobs that a predecessor of the same name held when it died back to the queue, without waiting for its heartbeat. */
+  /**
+   * Requeues jobs that a predecessor of the same name held when it died, without waiting for their heartbeat timeout.
+   */
   async #recoverLost(): Promise<void> {
     const { boss, database, workerId, logger } = this.#options
     for (const { task, id } of await listHeldJobs(database, workerId)) {
@@ -88,7 +90,7 @@ export class Maintenance {
     }
   }
 
-  /** Brings records up to date whose queue job was given back or given up without a runner to say so. */
+  /** Updates the records of jobs that pg-boss has requeued or failed without a runner. */
   async #reconcile(): Promise<void> {
     const { database, store, logger } = this.#options
     for (const { id, state, attempts } of await listUnsettledJobs(database)) {
@@ -105,7 +107,10 @@ export class Maintenance {
     }
   }
 
-  /** Removes the leftovers of a job unless that is in progress; a project that hangs does not delay others. */
+  /**
+   * Removes the leftovers of a job unless that is in progress. It is not awaited, so a slow project does not delay
+   * others.
+   */
   #inBackground(id: string, work: () => Promise<void>): void {
     if (this.#underWay.has(id)) return
     this.#underWay.add(id)
@@ -114,7 +119,7 @@ export class Maintenance {
       .finally(() => this.#underWay.delete(id))
   }
 
-  /** Removes what interrupted runs left behind of jobs that were cancelled before another run. */
+  /** Removes leftovers of interrupted runs whose jobs were cancelled before another run. */
   async #clear(): Promise<void> {
     const { database } = this.#options
     const { rows } = await database.query<{ id: string }>(
@@ -130,7 +135,7 @@ export class Maintenance {
     }
   }
 
-  /** Forgets old jobs, and folders that runs have left behind; other workers may have theirs beside ours. */
+  /** Deletes old jobs and leftover folders of runs; other workers may share the work directory. */
   async #sweep(): Promise<void> {
     const { database, store, workdir, retentionDays } = this.#options
     const elsewhere = (await jobsWithFolders(workdir)).filter((id) => !this.#runsHere(id))
@@ -142,7 +147,7 @@ export class Maintenance {
     await store.prune(retentionDays)
   }
 
-  /** Removes what a lost run may have left in its project and in the work directory; false when that did not work. */
+  /** Removes leftovers of a lost run in its project and in the work directory; false when that failed. */
   async #cleanUp(id: string): Promise<boolean> {
     try {
       const row = await this.#options.store.get(id)

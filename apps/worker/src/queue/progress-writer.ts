@@ -5,10 +5,10 @@ import type { NewLine } from './job-log.ts'
 import type { JobStore } from './job-store.ts'
 import { RunSteps } from './run-steps.ts'
 
-/** Least time between two writes. */
+/** Minimum interval between two writes. */
 const INTERVAL_MS = 500
 
-/** Most lines that wait to be written; how many more there were is one line. */
+/** Maximum lines that wait to be written; further ones are replaced by one line with their number. */
 const MOST_WAITING = 100
 
 /**
@@ -54,7 +54,7 @@ export class ProgressWriter {
     this.#timer = setTimeout(() => this.#write(), Math.max(0, this.#lastWrite + INTERVAL_MS - Date.now()))
   }
 
-  /** Ends the writing; what was reported last is written. */
+  /** Ends the writing after the latest progress is written. */
   async close(): Promise<void> {
     this.#phases.now(null)
     await this.#writing
@@ -87,7 +87,7 @@ export class ProgressWriter {
     this.#writing = this.#store
       .progress(this.#id, this.#attempt, step, lines)
       .then((current) => (current ? undefined : this.#onLost()))
-      // The next step is written anyway, with the lines of this one, and the end of the job does not depend on it.
+      // After an error the lines are written with the next step; the end of the job does not depend on them.
       .catch(() => {
         this.#lines = [...noted, ...this.#lines]
       })

@@ -4,8 +4,8 @@ import type { Queryable } from '@terrane/database'
 export const QUEUE_SCHEMA = 'pgboss'
 
 /**
- * Version of pg-boss's tables that the statements of this file are written for. No other file names these tables: what
- * pg-boss has a call for goes through that call.
+ * Version of pg-boss's tables that the statements of this file are written for. No other file names these tables;
+ * operations that pg-boss has a function for use that function.
  */
 export const QUEUE_SCHEMA_VERSION = 40
 
@@ -18,11 +18,13 @@ export interface QueuedJob {
 /** One run's hold on a job. */
 export interface Claim extends QueuedJob {
   readonly attempt: number
-  /** Of this run alone, and larger than that of any run before: two runs of a job that was handed over have the same attempt. */
+  /**
+   * Number of the run; it is larger than that of any earlier run. Two runs of a handed-over job have the same attempt.
+   */
   readonly run: number
 }
 
-/** A job whose record is open, though the queue has given it back or given it up. */
+/** A job whose record is not ended, though pg-boss has requeued or failed it. */
 export interface UnsettledJob {
   readonly id: string
   /** State in the queue; null when it is not there. */
@@ -52,7 +54,7 @@ export async function renewHeartbeats(database: Queryable, claims: readonly Clai
   return new Set(rows.map(({ run }) => run))
 }
 
-/** Locks a job until the transaction ends; false when the run does not hold it any more. */
+/** Locks a job until the transaction ends; false when the run no longer holds it. */
 export async function lockRun(session: Queryable, { task, id, attempt, run }: Claim): Promise<boolean> {
   const { rowCount } = await session.query(
     `select 1 from ${QUEUE_SCHEMA}.job
@@ -62,7 +64,10 @@ export async function lockRun(session: Queryable, { task, id, attempt, run }: Cl
   return rowCount === 1
 }
 
-/** Makes an active job one that has never started, due after an interval. The queue counts an attempt for each fetch of a started job. */
+/**
+ * Turns an active job into one that has never started, due after an interval, because pg-boss counts an attempt for
+ * each fetch of a started job.
+ */
 export async function putBack(session: Queryable, { task, id }: QueuedJob, after: string): Promise<void> {
   await session.query(
     `update ${QUEUE_SCHEMA}.job set state = 'created', started_on = null, heartbeat_on = null, data = '{}',
@@ -72,7 +77,7 @@ export async function putBack(session: Queryable, { task, id }: QueuedJob, after
   )
 }
 
-/** Makes a job that was put back for later due now; false when it was not waiting. */
+/** Makes a postponed job due now; false when it was not waiting. */
 export async function makeDue(session: Queryable, { task, id }: QueuedJob): Promise<boolean> {
   const { rowCount } = await session.query(
     `update ${QUEUE_SCHEMA}.job set start_after = now()
@@ -91,7 +96,7 @@ export async function listHeldJobs(database: Queryable, workerId: string): Promi
   return rows
 }
 
-/** Jobs whose record is open and 5 seconds old, though the queue has given them back or given them up. */
+/** Jobs whose record is not ended and at least 5 seconds old, though pg-boss has requeued or failed them. */
 export async function listUnsettledJobs(database: Queryable): Promise<UnsettledJob[]> {
   const { rows } = await database.query<UnsettledJob>(
     `select j.id, b.state::text as state, coalesce(b.retry_count, 0) + 1 as attempts

@@ -4,16 +4,16 @@ import { queueSettings } from './job-life.ts'
 
 const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
-/** Creates the queue of a task, or brings its settings up to date. */
+/** Creates the queue of a task, or updates its settings. */
 export function ensureQueue(boss: PgBoss, task: Pick<Task, 'name' | 'expireSeconds'>): Promise<void> {
   return openQueue(boss, task.name, queueSettings(task.expireSeconds))
 }
 
-/** Creates a queue, or brings its settings up to date. */
+/** Creates a queue, or updates its settings. */
 export async function openQueue(boss: PgBoss, name: string, settings: QueueOptions): Promise<void> {
   if (await boss.getQueue(name)) await boss.updateQueue(name, settings)
   else await boss.createQueue(name, settings)
-  // A send looks the queue up outside its transaction unless it is known already: on a database of one session the two
-  // would wait for each other. This makes it known.
+  // pg-boss looks up an unknown queue outside the transaction of a send. On a database with one session that would be a
+  // deadlock, so the queue is looked up here.
   await boss.touch(name, NIL_UUID)
 }

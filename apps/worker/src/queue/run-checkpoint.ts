@@ -10,9 +10,9 @@ interface Note {
 }
 
 export interface CheckpointOptions {
-  /** Least time between two of them. */
+  /** Minimum interval between two checkpoints. */
   readonly everyMs: number
-  /** Of the task. */
+  /** Version of the task. */
   readonly version: number
 }
 
@@ -31,7 +31,7 @@ export class RunCheckpoint implements Checkpoint {
     this.#note = note
   }
 
-  /** Takes over what an earlier run of the job and the same version kept, and drops what else was left of it. */
+  /** Takes over the checkpoint of an earlier run of the job, and drops it if it is of another version of the task. */
   static async open(database: Database, run: JobRun, options: CheckpointOptions): Promise<RunCheckpoint> {
     const note = (await takeOver(database, run)) as Note | null
     const checkpoint = new RunCheckpoint(database, run, options, note)

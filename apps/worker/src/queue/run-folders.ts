@@ -13,7 +13,7 @@ export async function jobsWithFolders(workdir: string): Promise<string[]> {
   return [...new Set((await readdir(workdir)).flatMap((name) => RUN_FOLDER.exec(name)?.[1] ?? []))]
 }
 
-/** Removes the folders of a job's runs before that number, also of runs that were killed before they had begun. */
+/** Removes the folders of a job's runs with a lower number, also of runs that were killed before they began. */
 export async function removeRunFolders(workdir: string, id: string, before = Infinity): Promise<void> {
   for (const name of await readdir(workdir)) {
     const [, job, run] = RUN_FOLDER.exec(name) ?? []

@@ -16,7 +16,7 @@ export class RunSteps {
   #toldAt = 0
   #countedAt = 0
 
-  /** The line that a report of progress deserves at a time in milliseconds, or null. */
+  /** The log line for a report of progress at a time in milliseconds, or null when there is none. */
   line(progress: JobProgress, now: number): NewLine | null {
     const { phase, message = phase } = progress
     this.#count(now)
@@ -27,7 +27,7 @@ export class RunSteps {
     return { event: 'step', phase, message: isNew ? message : `${message}: ${amount(progress)}` }
   }
 
-  /** How long each phase took, up to a time in milliseconds; null when there was none. */
+  /** Log line with the duration of each phase up to a time in milliseconds; null without phases. */
   times(now: number): NewLine | null {
     this.#count(now)
     if (this.#seconds.size === 0) return null
@@ -35,7 +35,7 @@ export class RunSteps {
     return { event: 'times', message: times.join(', ') }
   }
 
-  /** Adds the time since the last report to the phase that went on. */
+  /** Adds the time since the last report to the current phase. */
   #count(now: number): void {
     const seconds = (now - this.#countedAt) / 1000
     this.#countedAt = now
@@ -43,7 +43,7 @@ export class RunSteps {
   }
 }
 
-/** Counts that rise make no new step of a message. */
+/** Messages that differ in digits only are the same step. */
 function isSame(a: string, b: string): boolean {
   return a.replaceAll(/\d/g, '') === b.replaceAll(/\d/g, '')
 }

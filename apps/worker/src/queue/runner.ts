@@ -15,7 +15,7 @@ import type { Claim } from './queue-tables.ts'
 import { WAITS } from './shards.ts'
 import { Maintenance, type MaintenanceOptions } from './maintenance.ts'
 
-/** Channel of NOTIFY that tells runners of cancellations. */
+/** NOTIFY channel for cancellations. */
 export const CANCEL_CHANNEL = 'terrane_cancel'
 const CANCEL_POLL_MS = 500
 /** Interval of polling for jobs, with and without NOTIFY. */
@@ -25,7 +25,7 @@ const SETTLE_WAITS_MS = [250, 500, 1000, 2000, 4000, 8000]
 
 export interface RunnerOptions extends ExecuteOptions, MaintenanceOptions, JobLeasesOptions {
   readonly tasks: readonly Task[]
-  /** Jobs of one task that this process runs at once. */
+  /** Maximum jobs of one task that run in this process. */
   readonly concurrency: number
 }
 
@@ -37,7 +37,7 @@ interface Run {
   readonly done: Promise<void>
 }
 
-/** Takes jobs from the queues and runs their tasks; ends them in exactly one way, whatever happens. */
+/** Takes jobs from the queues and runs their tasks. Each job is settled in exactly one way. */
 export class Runner {
   readonly #options: RunnerOptions
   readonly #leases: JobLeases
@@ -53,7 +53,7 @@ export class Runner {
   readonly #stopping = new AbortController()
   /** Maximum wait for a run to stop. */
   #leaveMs = LEAVE_MS
-  /** What slots that wait for a job of a task wait for. */
+  /** Promises of slots that wait for a job, by task. */
   readonly #nudges = new Map<string, PromiseWithResolvers<void>>()
 
   constructor(options: RunnerOptions) {
@@ -62,7 +62,7 @@ export class Runner {
     this.#maintenance = new Maintenance(options, (id) => this.#active.has(id))
   }
 
-  /** Starts working on the queues, which must be there. */
+  /** Starts working on the queues, which must exist. */
   async start(): Promise<void> {
     const { database, tasks, logger, workdir, concurrency } = this.#options
     await mkdir(workdir, { recursive: true })
@@ -83,13 +83,13 @@ export class Runner {
     this.#nudges.delete(task)
   }
 
-  /** How many jobs run here now. */
+  /** Number of jobs that run here now. */
   get running(): number {
     return this.#active.size
   }
 
   /**
-   * On the embedded database, where a look waits for whatever statement runs, lanes are not judged.
+   * Checks the lanes, except on the embedded database, where a look waits for any running statement.
    *
    * @throws WORKER_LANES_STUCK when a lane without a job has not looked for one for a minute
    */
@@ -98,8 +98,8 @@ export class Runner {
   }
 
   /**
-   * Takes no more jobs and gives running ones the time to end; the rest is handed over. When it resolves,
-   * this process settles no job any more. A second call waits for the first.
+   * Takes no more jobs, lets running ones end, and hands the rest over. After it resolves, this process settles no job.
+   * A second call waits for the first.
    *
    * @param budgetMs for both together
    */
@@ -148,7 +148,7 @@ export class Runner {
       await this.#pollCancellations().catch((error: unknown) =>
         this.#options.logger.warn({ err: error }, 'looking for cancellations failed'),
       )
-      // A job that waited, wherever, may have left something behind.
+      // A cancelled waiting job may have left something behind.
       await this.#maintenance.clearNow()
     }
     this.#isLooking = false
@@ -219,7 +219,7 @@ export class Runner {
     })
   }
 
-  /** Runs a job, as part of the trace of the request that submitted it. */
+  /** Runs a job, in the trace of the request that submitted it. */
   async #runTraced(task: Task, claim: Claim, row: JobRow, controller: AbortController, logger: Logger): Promise<void> {
     const { store } = this.#options
     if (claim.attempt === 1) spanSince('wait in the queue', row.created_at)
@@ -294,7 +294,7 @@ export class Runner {
     else logger.info({ code: error.code, reason: error.message }, 'job failed')
   }
 
-  /** Settles a job, however long the database is away within a heartbeat. */
+  /** Settles a job, with retries while the database is not available. */
   async #settle(logger: Logger, write: () => Promise<boolean>): Promise<void> {
     for (const wait of [...SETTLE_WAITS_MS, null]) {
       try {

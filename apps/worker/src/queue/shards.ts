@@ -14,9 +14,9 @@ import { makeDue } from './queue-tables.ts'
 import { takeTurn } from './fair-queue.ts'
 
 /**
- * Shards are jobs of the same task that have a parent: they take their turns in its queue, count within the limits of its
- * project, are tried again and handed over like any job. Their rows in `terrane.jobs` are the plan. The parent waits without
- * a worker; the last shard to end has it fetched again. Locks are taken in one order: shard, then parent.
+ * Shards are jobs of the same task that have a parent: they take their turns in its queue, count within the limits of
+ * its project, and are retried and handed over like any job. Their rows in `terrane.jobs` are the plan. The parent
+ * waits without a worker; the end of the last shard makes it due. Locks are taken in one order: shard, then parent.
  */
 export interface ShardOptions {
   readonly boss: PgBoss
@@ -31,7 +31,7 @@ export interface ShardOptions {
 /** Result of a run that continues in another run when its shards have ended. */
 export const WAITS = Symbol('waits for shards')
 
-/** Runs a task, a shard of it, or what is to be done of it before and after its shards. */
+/** Runs a task or a shard of it; for a job with shards, the step before or after them. */
 export async function runTask(
   options: ShardOptions,
   task: Task,
@@ -76,9 +76,9 @@ async function planShards(
          select from terrane.jobs where parent_id = $1) for no key update`,
       [parent.id],
     )
-    // A run before this one has planned, or the job has ended.
+    // An earlier run has planned, or the job has ended.
     if (rowCount !== 1) return
-    // By their ids shards are listed in the order of the plan; ids of one millisecond sort at random.
+    // Shards are listed by id in the order of the plan; ids of one millisecond are not ordered, so they are sorted.
     const ids = inputs.map(() => uuidv7()).toSorted()
     for (const [i, input] of inputs.entries()) {
       const id = ids[i]!
@@ -115,7 +115,7 @@ export async function hasOpenShards(session: Queryable, parent: string): Promise
   return rowCount !== 0
 }
 
-/** Has a job show how many of its shards have ended, and go on when none is left. */
+/** Updates the progress of a job by its ended shards, and makes it due when none is left. */
 export async function shardEnded(
   session: Queryable,
   { notify }: Capabilities,
@@ -149,7 +149,7 @@ export async function shardEnded(
   if (isDue && notify) await session.query('select pg_notify($1, $2)', [WORK_CHANNEL, found.task])
 }
 
-/** Ends what waits of a job that ends, and tells what runs of it to stop. */
+/** Ends the waiting shards of a job that ends, and requests the cancellation of running ones. */
 export async function stopShards(session: Queryable, parent: string, error: JobError): Promise<void> {
   await session.query(
     `update terrane.jobs set cancel_requested = true, updated_at = clock_timestamp(), revision = revision + 1,

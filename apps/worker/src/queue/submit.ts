@@ -28,15 +28,15 @@ export interface Submission {
   readonly scope: JobScope
   readonly input: Readonly<Record<string, unknown>>
   readonly idempotencyKey: string | undefined
-  /** Of the request that asks for the job. */
+  /** Id of the request that submits the job. */
   readonly requestId: string | null
   /** The failed job that is tried again. */
   readonly retryOf?: string
-  /** The schedule that submits it, and for which of its times. */
+  /** The schedule that submits it, and the time of that schedule. */
   readonly schedule?: { readonly id: string; readonly at: Date }
 }
 
-/** Puts jobs into the queue and takes them out again. The record and the queue's job are written in one transaction. */
+/** Queues and cancels jobs. The record and the queue's job are written in one transaction. */
 export class Submitter {
   readonly #options: SubmitterOptions
 
@@ -45,7 +45,7 @@ export class Submitter {
   }
 
   /**
-   * The job that an Idempotency-Key that is still kept stands for, or null.
+   * The job of an Idempotency-Key that is still stored, or null.
    *
    * @throws IDEMPOTENCY_KEY_REUSED when it came with another body
    */
@@ -117,12 +117,12 @@ export class Submitter {
     return row
   }
 
-  /** Has the runner of this process look for jobs at once. */
+  /** Lets the runner of this process look for jobs at once. */
   announce(task: string): void {
     this.#options.onEnqueued(task)
   }
 
-  /** Cancels a job: a pending one ends at once, a running one is told to stop, one that has ended stays as it is. */
+  /** Cancels a job: a pending one ends at once, a running one is asked to stop, an ended one is not changed. */
   async cancel(row: JobRow, requestId: string): Promise<JobRow> {
     const { boss, database, store } = this.#options
     const changed = await database.transaction(async (session) => {
@@ -150,7 +150,7 @@ export class Submitter {
 
 class KeyTaken extends Error {}
 
-/** SHA-256 of a body whatever the order of its fields. */
+/** SHA-256 of a body, independent of the order of its fields. */
 function hashBody(body: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify(sorted(body)))

@@ -10,8 +10,8 @@ declare module 'fastify' {
 }
 
 /**
- * The worker's door, passed before a byte of the body is read: the same key as `apikey` and as Bearer, of a role that servers
- * have, and no browser. A browser sends `Origin`; a service key there has leaked already.
+ * Access check of the worker, before a byte of the body is read: the same key as `apikey` and as Bearer, with a server
+ * role, and not from a browser. A request with `Origin` comes from a browser, where a service key must not be.
  *
  * @throws UNAUTHORIZED, FORBIDDEN, BROWSER_REFUSED, RATE_LIMITED
  */
@@ -29,12 +29,12 @@ export function checkAccess(verify: Verify, limits: RateLimits): (request: Fasti
 
 const SERVER_ROLES: ReadonlySet<string> = new Set<Role>(['service_role', 'services'])
 
-/** Where the caller sees this app: `/worker`, or nothing at the root. */
+/** Path prefix of this app as the caller sees it: `/worker`, or empty. */
 export function mountOf({ originalUrl, url }: FastifyRequest): string {
   return originalUrl.slice(0, originalUrl.length - url.length)
 }
 
-/** The principal of a request that has passed the door. */
+/** The principal of a request that has passed the access check. */
 export function principalOf(request: FastifyRequest): Principal {
   if (!request.principal) throw new Error('the route is not behind the door')
   return request.principal

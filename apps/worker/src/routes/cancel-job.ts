@@ -6,7 +6,7 @@ import { ProjectQuery, guarded } from './guarded.ts'
 import { JobParams, findJob, scopeOf, type JobLookup } from './read-jobs.ts'
 import type { Submitter } from '../queue/submit.ts'
 
-/** Where jobs are cancelled. */
+/** Dependencies of the route that cancels jobs. */
 export interface CancelDeps extends JobLookup {
   readonly submitter: Pick<Submitter, 'cancel'>
   /** Cancels a job of this process before the database records it, where the job may hold the database. */

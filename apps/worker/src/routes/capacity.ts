@@ -13,7 +13,7 @@ export interface CapacityDeps {
   readonly limits: Omit<Capacity, 'queued' | 'running'>
 }
 
-/** `GET /capacity`: what one job may be, and how busy the pool is. */
+/** `GET /capacity`: the limits of one job, and the load of the pool. */
 export function capacityRoute(app: Http, deps: CapacityDeps): void {
   app.get(
     '/capacity',

@@ -9,7 +9,7 @@ import { inProject, type TableHookDeps } from './table-hooks.ts'
 
 type Deps = Pick<TableHookDeps, 'projects' | 'tableHooks' | 'onHooks'>
 
-/** `/dead-letters`: events that were given up, to be looked at, sent again or deleted. */
+/** `/dead-letters`: lists failed events, sends them again or deletes them. */
 export function deadLetterRoutes(app: Http, deps: Deps): void {
   app.get(
     '/dead-letters',
@@ -55,7 +55,7 @@ export function deadLetterRoutes(app: Http, deps: Deps): void {
   }
 }
 
-/** The lanes of the caller's project, or the one of them that is asked for: a database may serve several projects, but its queues are one. */
+/** The lanes of the caller's project, or the requested one of them. Queues are shared by all projects of a database. */
 async function lanesOf(deps: Deps, request: FastifyRequest, lane: string | undefined) {
   const scope = await requestScope(deps, request)
   if (lane?.startsWith('queue:')) return { scope, lanes: [lane] }

@@ -7,9 +7,9 @@ interface Document {
 }
 
 /**
- * Says of each task what its jobs look like: `<Task>Job` is a `Job` whose `taskName` is that of the task and whose
- * `result` is the one of the task; submitting answers with it, and a look at any job with one of them. Only the document
- * says so: answers are written by the schema of any job, which keeps what a later version of a task adds.
+ * Describes the jobs of each task in the OpenAPI document: `<Task>Job` is a `Job` with the `taskName` and the `result`
+ * of the task. Submitting answers with it; reading any job answers with one of them. Only the document says so. Answers
+ * are written by the schema of any job, so that fields of later versions of a task are kept.
  */
 export function describeJobs(document: Document): Document {
   const schemas = document.components?.schemas ?? {}

@@ -14,12 +14,14 @@ export interface EmbedDeps {
   readonly queries: Pick<QueryEmbedder, 'text' | 'chip'>
 }
 
-/** Pictures that are held in memory at once while they arrive or are embedded, 8 MiB each at most. */
+/** Maximum pictures in memory while they arrive or are embedded, 8 MiB each at most. */
 const UPLOADS = 16
 
 type Ask = (project: QueryProject) => Promise<Answered>
 
-/** `POST /embed` and `POST /embed/chip`: words or a picture as a vector of a table's model, and the rows most like it. */
+/**
+ * `POST /embed` and `POST /embed/chip`: a text or a picture as a vector of a table's model, and the most similar rows.
+ */
 export async function embedRoutes(app: Http, deps: EmbedDeps): Promise<void> {
   const answer = async (request: FastifyRequest, projectRef: string | undefined, path: string, ask: Ask) => {
     const scope = await deps.projects.scope(principalOf(request), projectRef, path)

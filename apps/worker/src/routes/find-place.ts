@@ -4,10 +4,10 @@ import { guarded, requestScope } from './guarded.ts'
 import type { LookUp, Place as FoundPlace } from '../places/geocoder.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
 
-/** Where places are looked up. */
+/** Dependencies of the place search. */
 export interface PlaceDeps {
   readonly projects: Pick<ProjectDirectory, 'scope'>
-  /** Looks a place up. @throws GEOCODER_OFF, GEOCODER_BUSY, GEOCODER_FAILED, PLACE_NOT_FOUND */
+  /** Finds a place by name. @throws GEOCODER_OFF, GEOCODER_BUSY, GEOCODER_FAILED, PLACE_NOT_FOUND */
   readonly findPlace: (lookUp: Omit<LookUp, 'fetch'>) => Promise<FoundPlace>
 }
 

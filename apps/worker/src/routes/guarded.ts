@@ -15,7 +15,7 @@ export const ProjectQuery = Type.Object(
   { additionalProperties: false },
 )
 
-/** Options of a route that wants a server's keys: its schema with tag, keys and problem answers. */
+/** Options of a route that requires a server key: its schema with tag, keys and problem answers. */
 export function guarded<const Schema extends { readonly response: object }>(tag: string, schema: Schema) {
   const response = { ...schema.response, '4xx': ref(Problem), '5xx': ref(Problem) }
   return { schema: { ...schema, tags: [tag], security: [{ apikey: [], bearer: [] }], response } }
@@ -34,7 +34,7 @@ export function requestScope({ projects }: ScopeDeps, request: FastifyRequest): 
 /** Finds a row of the caller's project by the id of a path. */
 export type Find<Row> = (request: FastifyRequest, id: string) => Promise<{ scope: JobScope; row: Row }>
 
-/** Makes a {@link Find} that throws `notFound` for a row of another project, too. */
+/** Makes a {@link Find} that also throws `notFound` for a row of another project. */
 export function finder<Row>(
   deps: ScopeDeps,
   rows: { find(scope: JobScope, id: string): Promise<Row | null> },
@@ -48,7 +48,7 @@ export function finder<Row>(
   }
 }
 
-/** Names the address of a new record in the answer. */
+/** Sets the Location header of a new record. */
 export function located<Reply extends FastifyReply>(
   request: FastifyRequest,
   reply: Reply,

@@ -14,7 +14,7 @@ export interface InspectDeps {
   readonly checkUrl: SubmitContext['checkUrl']
 }
 
-/** `POST /inspect`: what ogr2ogrImport would find in a file. */
+/** `POST /inspect`: reads a file as ogr2ogrImport would, and reports its contents. */
 export function inspectRoute(app: Http, deps: InspectDeps): void {
   app.post(
     '/inspect',
@@ -34,7 +34,7 @@ export function inspectRoute(app: Http, deps: InspectDeps): void {
       const left = new AbortController()
       reply.raw.once('close', () => left.abort())
       const { database, store } = project
-      // Not before it has ended does the project close.
+      // Await the inspection, because the project is closed after this block.
       return await deps.inspector.inspect({ key: scopeKey(scope), database, store }, request.body, left.signal)
     },
   )

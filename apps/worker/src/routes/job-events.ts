@@ -6,7 +6,7 @@ import { ProjectQuery, guarded } from './guarded.ts'
 import { JobParams, findJob, type JobLookup } from './read-jobs.ts'
 import type { EventHub } from '../queue/event-hub.ts'
 
-/** Where changes of jobs are followed. */
+/** Dependencies of the event stream of jobs. */
 export interface EventDeps extends JobLookup {
   readonly events: Pick<EventHub, 'watch'>
 }
@@ -14,9 +14,9 @@ export interface EventDeps extends JobLookup {
 const PING_MS = 15_000
 
 /**
- * `GET /jobs/{taskName}/{job_id}/events`: server-sent events. `status` when the status changes and at the start, else
- * `progress`; each carries the record. The id is the record's revision: `Last-Event-ID` skips what was seen. The stream
- * ends when the job has ended.
+ * `GET /jobs/{taskName}/{job_id}/events`: server-sent events. `status` at the start and when the status changes, else
+ * `progress`; each has the record. The id is the record's revision, so `Last-Event-ID` skips events that were received.
+ * The stream ends when the job has ended.
  */
 export function eventRoute(app: Http, deps: EventDeps): void {
   const open = new Set<() => void>()

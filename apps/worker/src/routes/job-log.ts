@@ -4,7 +4,7 @@ import { guarded } from './guarded.ts'
 import { JobParams, findJob, type JobLookup } from './read-jobs.ts'
 import type { JobStore } from '../queue/job-store.ts'
 
-/** Where logs of jobs are read. */
+/** Dependencies of the log of jobs. */
 export interface LogDeps extends JobLookup {
   readonly store: JobLookup['store'] & Pick<JobStore, 'log'>
 }

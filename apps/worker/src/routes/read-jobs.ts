@@ -10,7 +10,7 @@ import { ProjectQuery, UUID, guarded, requestScope } from './guarded.ts'
 import type { JobStore } from '../queue/job-store.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
 
-/** Where jobs are looked up. */
+/** Dependencies for looking up jobs. */
 export interface JobLookup {
   readonly projects: Pick<ProjectDirectory, 'scope'>
   readonly store: Pick<JobStore, 'find' | 'latest' | 'list'>

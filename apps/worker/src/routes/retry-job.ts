@@ -7,12 +7,12 @@ import { JobParams, findJob, type JobLookup } from './read-jobs.ts'
 import { RETRY_AFTER_SECONDS, checkAndSubmit, type SubmitDeps } from './submit-job.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
 
-/** Where failed jobs are found and queued again. */
+/** Dependencies for retrying failed jobs. */
 export interface RetryDeps extends JobLookup, Pick<SubmitDeps, 'tasks' | 'submitter' | 'checkUrl'> {
   readonly projects: Pick<ProjectDirectory, 'scope' | 'open'>
 }
 
-/** `POST /jobs/{taskName}/{job_id}/retry`: queues a failed job's request once more, as a job of its own. */
+/** `POST /jobs/{taskName}/{job_id}/retry`: queues a failed job's request again, as a new job. */
 export function retryRoute(app: Http, deps: RetryDeps): void {
   app.post(
     '/jobs/:taskName/:job_id/retry',

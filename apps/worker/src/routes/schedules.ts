@@ -22,7 +22,7 @@ import { principalOf } from './access.ts'
 import { ProjectQuery, finder, guarded, located, requestScope, type Find } from './guarded.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
 
-/** Where schedules are checked and kept. */
+/** Dependencies of the routes of schedules. */
 export interface ScheduleDeps {
   readonly projects: Pick<ProjectDirectory, 'scope' | 'openForSubmit'>
   readonly tasks: readonly Task[]
@@ -33,14 +33,14 @@ export interface ScheduleDeps {
   readonly leastScheduleSeconds: number
 }
 
-/** Schedules of one project at most. */
+/** Maximum schedules of one project. */
 const MOST_SCHEDULES = 100
 
 const ScheduleParams = Type.Object({ schedule_id: Type.String({ description: 'Id of the schedule.' }) })
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The input of a schedule before its tokens were filled in for the checks. */
+    /** The input of a schedule with its tokens, while a copy with values for them is checked. */
     scheduleInput: unknown
   }
 }
@@ -124,7 +124,7 @@ function changeRoutes(app: Http, deps: ScheduleDeps, find: Find<ScheduleRow>): v
   )
 }
 
-/** One route per task, as for jobs: the input is checked as that of a job is. */
+/** One route per task, as for jobs, because the input is checked like that of a job. */
 function createRoute(app: Http, deps: ScheduleDeps, task: Task): void {
   app.post(
     `/schedules/${task.name}`,

@@ -10,7 +10,7 @@ import type { Submission, Submitter } from '../queue/submit.ts'
 import { principalOf } from './access.ts'
 import { located } from './guarded.ts'
 
-/** Where jobs are checked and queued. */
+/** Dependencies for submitting jobs. */
 export interface SubmitDeps {
   readonly projects: Pick<ProjectDirectory, 'scope' | 'openForSubmit'>
   readonly tasks: readonly Task[]
@@ -28,7 +28,7 @@ const HEADERS = Type.Object({
   ),
 })
 
-/** How often a client should look, in seconds; the documented clients start with this. */
+/** Polling interval for clients, in seconds; the documented clients start with this. */
 export const RETRY_AFTER_SECONDS = '5'
 /** `POST /jobs/{taskName}`: one route per task, so that each has its own schema in the OpenAPI document. */
 export function submitRoutes(app: Http, deps: SubmitDeps): void {
@@ -83,7 +83,7 @@ function submitRoute(app: Http, deps: SubmitDeps, task: Task): void {
   })
 }
 
-/** Refuses what can be refused now, and queues the rest. */
+/** Checks a request and queues its job. */
 export async function checkAndSubmit(
   deps: Pick<SubmitDeps, 'submitter' | 'checkUrl'>,
   submission: Submission,

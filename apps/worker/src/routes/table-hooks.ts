@@ -16,7 +16,7 @@ import type { OpenProject, ProjectDirectory } from '../projects/project-director
 import type { JobScope } from '../queue/job-row.ts'
 import { ProjectQuery, finder, guarded, located, requestScope, type Find } from './guarded.ts'
 
-/** Where table hooks are checked and kept. */
+/** Dependencies of the routes of table hooks. */
 export interface TableHookDeps {
   readonly projects: Pick<ProjectDirectory, 'scope' | 'openForSubmit'>
   readonly tableHooks: TableHookStore

@@ -19,7 +19,7 @@ import { ProjectQuery, finder, guarded, located, requestScope, type Find } from 
 import type { SubmitContext } from '../jobs/task.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
 
-/** Where webhooks are checked and kept. */
+/** Dependencies of the routes of webhooks. */
 export interface WebhookDeps {
   readonly projects: Pick<ProjectDirectory, 'scope'>
   readonly webhooks: WebhookStore

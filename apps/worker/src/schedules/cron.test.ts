@@ -28,7 +28,7 @@ test.each([
   expect((thrown as { code?: string } | null)?.code).toMatch(code)
 })
 
-/** The seconds for which an expression is refused; null when it is taken. */
+/** The interval in the error for an expression that is too frequent; null when it is accepted. */
 function tooClose(cron: string, leastSeconds: number): string | null {
   try {
     checkTimes(cron, 'Europe/Zurich', NOW, leastSeconds)
@@ -67,7 +67,7 @@ test.each(['*/5 * * * *', '@daily', '0 8-18/2 * * MON-FRI', '0 0 29 2 *', '15 3 
 test('the clocks of the zone count, also where they change', () => {
   expect(next('30 2 * * *', 'Europe/Zurich', '2026-11-22T14:00:00Z')).toBe('2026-11-23T01:30:00.000Z')
   expect(next('30 2 * * *', 'Europe/Zurich', '2026-07-22T14:00:00Z')).toBe('2026-07-23T00:30:00.000Z')
-  // On 29 March 2026 there is no half past two; on 25 October there are two, and the first counts.
+  // On 29 March 2026 half past two does not exist; on 25 October it exists twice, and the first counts.
   expect(next('30 2 * * *', 'Europe/Zurich', '2026-03-28T14:00:00Z')).toBe('2026-03-29T01:30:00.000Z')
   expect(next('30 2 * * *', 'Europe/Zurich', '2026-10-24T14:00:00Z')).toBe('2026-10-25T00:30:00.000Z')
   expect(next('30 2 * * *', 'Europe/Zurich', '2026-10-25T00:30:00Z')).toBe('2026-10-26T01:30:00.000Z')

@@ -12,10 +12,10 @@ const NICKNAMES: ReadonlySet<string> = new Set([
   '@midnight',
   '@hourly',
 ])
-/** H stands for a random number, another one at each look. */
+/** `H` stands for a number that is random at each evaluation. */
 const RANDOM = /(?:^|[ ,])H/i
 const DAY_SECONDS = 86_400
-/** Days that are looked at where nights could be too short, and how far ahead, in seconds. */
+/** Maximum days that are compared when days may be too close, and the time that is searched, in seconds. */
 const MOST_DAYS = 100
 const LOOK_AHEAD_SECONDS = 400 * DAY_SECONDS
 
@@ -42,9 +42,9 @@ export function checkTimes(cron: string, timeZone: string, now: Date, leastSecon
   return text
 }
 
-/** The shortest time between two of an expression, in seconds: exact where it is below `least`, else a lower bound. */
+/** The shortest interval of an expression, in seconds: exact where it is below `least`, else a lower bound. */
 function shortestInterval(expression: CronExpression, least: number, now: Date): number {
-  // All of its days have the same times, in order.
+  // All days of an expression have the same times, in order.
   const { hour, minute } = expression.fields
   const times = hour.values.flatMap((h) => minute.values.map((m) => h * 3600 + m * 60))
   const inDay = Math.min(...times.slice(1).map((time, i) => time - times[i]!))
@@ -53,7 +53,7 @@ function shortestInterval(expression: CronExpression, least: number, now: Date):
   return Math.min(inDay, overnight - DAY_SECONDS + shortestSpan(expression, now))
 }
 
-/** The shortest time from one day of an expression to the next, in seconds, among the coming ones. */
+/** The shortest interval between two coming days of an expression, in seconds. */
 function shortestSpan(expression: CronExpression, now: Date): number {
   const fields = expression.stringify().split(' ').slice(2)
   const days = CronExpressionParser.parse(`0 0 ${fields.join(' ')}`, { tz: 'UTC', currentDate: now })
@@ -67,20 +67,20 @@ function shortestSpan(expression: CronExpression, now: Date): number {
       before = day
     }
   } catch {
-    // No further day comes.
+    // There is no further day.
   }
   return shortest
 }
 
 /**
- * The first time of a schedule after another one, or null where there is none. A time that a change of the clocks leaves
- * out comes an hour later, one that it brings twice counts once.
+ * The first time of a schedule after another one, or null when there is none. A time that a change of the clocks skips
+ * comes an hour later; a time that occurs twice counts once.
  */
 export function nextTick(cron: string, timeZone: string, after: Date): Date | null {
   try {
     return CronExpressionParser.parse(cron, { tz: timeZone, currentDate: after }).next().toDate()
   } catch {
-    // The expression was checked; it describes a day that no year has.
+    // The expression was checked; its day does not exist in any year.
     return null
   }
 }

@@ -22,7 +22,7 @@ export const timeZoneInvalid = defineError(
   }),
 )
 
-/** An expression whose day no year has. */
+/** An expression whose day exists in no year. */
 export const scheduleNeverRuns = defineError(
   'SCHEDULE_NEVER_RUNS',
   'invalid',
@@ -33,7 +33,7 @@ export const scheduleNeverRuns = defineError(
   }),
 )
 
-/** Two times of an expression lie closer than the operator allows. */
+/** An expression has a shorter interval than the operator allows. */
 export const scheduleTooFrequent = defineError(
   'SCHEDULE_TOO_FREQUENT',
   'invalid',

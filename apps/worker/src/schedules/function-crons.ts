@@ -11,7 +11,7 @@ import { makeSecret } from '../webhooks/sign.ts'
 import { nextTick } from './cron.ts'
 
 const QUEUE = 'function-crons'
-/** Tries of a call that did not reach the function, after 5, 10, 20 … seconds. */
+/** Retries of a call that did not reach the function, after 5, 10, 20 … seconds. */
 const RETRIES = 5
 const SETTINGS = {
   retryLimit: RETRIES,
@@ -22,12 +22,15 @@ const SETTINGS = {
   deleteAfterSeconds: 3600,
 }
 const POLL_SECONDS = 1
-/** Calls that this process makes at once, and those of one project. */
+/** Maximum concurrent calls of this process, and of one project. */
 const AT_ONCE = 8
 const AT_ONCE_PER_PROJECT = 4
-/** Times that one look takes. */
+/** Maximum due times per look. */
 const MOST_DUE = 100
-/** A function that was not reached: no connection, or a host that takes no more or could not start it. */
+/**
+ * Codes for a function that was not reached: no connection, a host that accepts no more, or a function that could not
+ * start.
+ */
 const UNREACHED: ReadonlySet<string | null> = new Set(['DOWNLOAD_FAILED', 'FUNCTION_BUSY', 'FUNCTION_BOOT_ERROR'])
 
 /** A queued time of a function's schedule. */
@@ -63,14 +66,14 @@ const WANTED = `select p.project_id, p.name as function_name, entry.value as ent
 const SAME = `c.project_id = w.project_id and c.function_name = w.function_name and c.entry = w.entry and c.time_zone = w.time_zone`
 
 /**
- * Calls functions at the times of their cron expressions. Of any number of workers the one that moves a time on queues the call,
- * in the same transaction; times that passed while no worker looked are one.
+ * Calls functions at the times of their cron expressions. Any number of workers may run it: the one that moves a
+ * schedule on to its next time also queues the call, in the same transaction. Several missed times give one call.
  */
 export class FunctionCrons {
   readonly #options: FunctionCronsOptions
   readonly #calls: Counter
   readonly #stopping = new AbortController()
-  /** Signs like other messages do; functions know the platform by the service key. */
+  /** Signs calls like other messages; functions recognise the platform by the service key. */
   readonly #secret = makeSecret()
 
   constructor(options: FunctionCronsOptions) {
@@ -84,12 +87,12 @@ export class FunctionCrons {
     for (const outcome of ['answered', 'failed', 'unreached']) this.#calls.inc({ outcome }, 0)
   }
 
-  /** Makes the queue. */
+  /** Creates the queue. */
   async open(): Promise<void> {
     await openQueue(this.#options.boss, QUEUE, SETTINGS)
   }
 
-  /** Queues the calls whose time has come. */
+  /** Queues due calls. */
   async tick(): Promise<void> {
     const { database } = this.#options
     await this.#follow()
@@ -113,13 +116,13 @@ export class FunctionCrons {
     })
   }
 
-  /** Ends what is under way, which another worker calls again. */
+  /** Aborts running calls, which another worker repeats. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('the worker stops'))
     await this.#options.boss.offWork(QUEUE, { wait: true })
   }
 
-  /** Takes over what functions want now. */
+  /** Updates the schedules to those that functions declare now. */
   async #follow(): Promise<void> {
     const { database, logger } = this.#options
     await database.query(

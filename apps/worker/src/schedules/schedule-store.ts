@@ -26,7 +26,7 @@ export interface ScheduleRow {
   readonly updated_at: Date
 }
 
-/** A schedule whose time has come. */
+/** A schedule that is due. */
 export type DueSchedule = ScheduleRow & { readonly next_at: Date }
 
 /** Fields of a schedule. */
@@ -57,7 +57,7 @@ export class ScheduleStore extends ProjectRows<ScheduleRow, ScheduleColumn> {
   }
 
   /**
-   * Of each project with schedules whose time has come, the one that waits longest.
+   * The schedule that is due for longest, of each project with due schedules.
    *
    * @param except projects that are left out, by their {@link scopeKey}
    */
@@ -73,7 +73,7 @@ export class ScheduleStore extends ProjectRows<ScheduleRow, ScheduleColumn> {
     return rows
   }
 
-  /** The schedule of a project that waits longest of those whose time has come. */
+  /** The schedule of a project that is due for longest. */
   async dueOf({ project_ref: ref, organization_id: organization }: ScheduleRow): Promise<DueSchedule | null> {
     const { rows } = await this.#database.query<DueSchedule>(
       `select * from terrane.schedules where ${IN_SCOPE} and next_at <= clock_timestamp() order by next_at limit 1`,
@@ -97,7 +97,7 @@ export class ScheduleStore extends ProjectRows<ScheduleRow, ScheduleColumn> {
     return (rowCount ?? 0) > 0
   }
 
-  /** Puts a time that could not be submitted off by a minute. */
+  /** Postpones a schedule that could not be submitted by a minute. */
   async postpone(schedule: ScheduleRow): Promise<void> {
     await this.#database.query(
       `update terrane.schedules set next_at = date_trunc('second', clock_timestamp()) + interval '1 minute' where id = $1 and next_at = $2`,
@@ -105,7 +105,9 @@ export class ScheduleStore extends ProjectRows<ScheduleRow, ScheduleColumn> {
     )
   }
 
-  /** Takes a time of a schedule: false when another worker has it, or the schedule was changed meanwhile. */
+  /**
+   * Moves a schedule on to its next time; false when another worker was faster, or the schedule was changed meanwhile.
+   */
   async take(session: Queryable, schedule: ScheduleRow, next: Date | null, jobId: string | null): Promise<boolean> {
     const { rowCount } = await session.query(
       `update terrane.schedules set next_at = $3,

@@ -13,7 +13,7 @@ import { nextTick } from './cron.ts'
 import type { DueSchedule, ScheduleRow, ScheduleStore } from './schedule-store.ts'
 import { fillTokens } from './tokens.ts'
 
-/** Projects that one look begins with. */
+/** Maximum projects per look. */
 const AT_ONCE = 20
 
 export interface SchedulerOptions {
@@ -28,8 +28,8 @@ export interface SchedulerOptions {
 }
 
 /**
- * Submits the requests of schedules when their time has come. Any number of workers may look: the one that moves the
- * schedule on to its next time submits, in the same transaction. Times that passed while no worker looked are one.
+ * Submits the requests of schedules when they are due. Any number of workers may run it: the one that moves a schedule
+ * on to its next time also submits, in the same transaction. Several missed times give one job.
  */
 export class Scheduler {
   readonly #options: SchedulerOptions
@@ -40,12 +40,12 @@ export class Scheduler {
     this.#options = options
   }
 
-  /** Begins to submit what is due of each project for which nothing is under way. */
+  /** Starts to submit due schedules of each project that is not being processed. */
   async tick(): Promise<void> {
     for (const schedule of await this.#options.schedules.due(AT_ONCE, [...this.#busy])) void this.#serve(schedule)
   }
 
-  /** Submits what is due of a project, one after the other: a project that hangs delays its own schedules only. */
+  /** Submits the due schedules of a project one after the other, so a slow project delays only its own schedules. */
   async #serve(first: DueSchedule): Promise<void> {
     const { schedules, logger } = this.#options
     const key = scopeKey(scopeOf(first))
@@ -65,7 +65,7 @@ export class Scheduler {
     try {
       await this.#run(schedule)
     } catch (error) {
-      // Its time is not lost, and the others have their turn.
+      // The time is tried again later, and other schedules are not delayed.
       await this.#options.schedules.postpone(schedule)
       this.#options.logger.warn({ err: error, scheduleId: schedule.id }, 'a schedule could not be submitted')
     }
@@ -73,7 +73,7 @@ export class Scheduler {
 
   async #run(schedule: DueSchedule): Promise<void> {
     const { database, schedules, submitter, logger } = this.#options
-    // After whatever the project took: a time that has passed meanwhile is not another one.
+    // The clock is read late, so that a time that passes during the project's checks is skipped.
     const next = async (session: Queryable) => nextTick(schedule.cron, schedule.time_zone, await schedules.now(session))
     if (await schedules.isBusy(database, schedule.id)) {
       if (await schedules.take(database, schedule, await next(database), null))
@@ -92,7 +92,7 @@ export class Scheduler {
     logger.info({ scheduleId: schedule.id, jobId: id, code: refusal?.code }, 'scheduled job submitted')
   }
 
-  /** The submission of a schedule's time, and the error for which its job ends at once, if any. */
+  /** The submission for a time of a schedule, and the error with which its job ends at once, if any. */
   async #prepare(schedule: ScheduleRow, at: Date): Promise<{ submission: Submission; refusal: TerraneError | null }> {
     const { projects, tasks, sealer, checkUrl } = this.#options
     const { id, task: name } = schedule
@@ -108,7 +108,7 @@ export class Scheduler {
       return { submission, refusal: null }
     } catch (error) {
       const refusal = toShowable(error)
-      // The job has attempts enough for what may pass.
+      // Temporary errors are left to the attempts of the job.
       return { submission, refusal: mayPass(refusal) ? null : refusal }
     }
   }

@@ -1,13 +1,13 @@
 /** `{date}` and `{time}` in a text of a schedule's request stand for the time at which it runs: `20261122`, `1400`. */
 const TOKEN = /\{(date|time)\}/g
 
-/** A request of a schedule as it is submitted for one of its times: the tokens of its texts filled in. */
+/** A request of a schedule as submitted for one of its times: with values for the tokens in its texts. */
 export function fillTokens<T>(input: T, at: Date, timeZone: string): T {
   const tokens = tokensOf(at, timeZone)
   return mapTexts(input, (text) => text.replace(TOKEN, (_, name: 'date' | 'time') => tokens[name])) as T
 }
 
-/** A request that was checked with its tokens filled in, and given its defaults, with the tokens of the original again. */
+/** A checked request with its defaults, in which the tokens of the original are restored. */
 export function restoreTokens(filled: unknown, original: unknown): unknown {
   if (typeof original === 'string') return original.search(TOKEN) >= 0 ? original : filled
   if (Array.isArray(original) && Array.isArray(filled)) {

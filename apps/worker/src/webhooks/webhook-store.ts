@@ -10,7 +10,7 @@ import { ProjectRows } from '../projects/project-rows.ts'
 export interface WebhookRow extends Declared {
   readonly id: string
   readonly project_ref: string
-  /** Without what could be a credential. */
+  /** The address without possible credentials. */
   readonly shown_url: string
   /** The target, sealed for the id. */
   readonly sealed: Buffer
@@ -46,8 +46,8 @@ export class WebhookStore extends ProjectRows<WebhookRow, WebhookColumn> {
   }
 
   /**
-   * Records which webhooks are told the end of a job, each only once. `project`
-   * is the same for all deliveries of a project and for no others.
+   * Records a delivery for each webhook that listens to the end of a job, each only once. `project` is a key of the
+   * project.
    */
   async addDeliveries(session: Queryable, jobId: string): Promise<{ id: string; project: string }[]> {
     const { rows } = await session.query<{ id: string; project: string }>(
@@ -64,7 +64,7 @@ export class WebhookStore extends ProjectRows<WebhookRow, WebhookColumn> {
     return rows
   }
 
-  /** A delivery with its job; null when its webhook or the record of the job is gone. */
+  /** A delivery with its job; null when its webhook or the record of the job was deleted. */
   async delivery(id: string): Promise<DeliveryRow | null> {
     const { rows } = await this.#database.query<Omit<DeliveryRow, 'job'> & { job_id: string }>(
       `select d.id, d.webhook_id, d.type, d.status, d.job_id, w.sealed, w.shown_url

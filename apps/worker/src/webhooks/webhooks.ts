@@ -10,7 +10,7 @@ import { scopeOf } from '../queue/job-row.ts'
 import { messageId, type DeliveryRow, type WebhookStore } from './webhook-store.ts'
 
 const QUEUE = 'webhooks'
-/** Tries after the first: after 5, 10, 20 … seconds, at most two hours; about half a day in all. */
+/** Retries of a delivery: after 5, 10, 20 … seconds, at most two hours; about half a day in all. */
 const RETRIES = 15
 const QUEUE_SETTINGS = {
   retryLimit: RETRIES,
@@ -22,10 +22,10 @@ const QUEUE_SETTINGS = {
   deleteAfterSeconds: 86_400,
 }
 const POLL_SECONDS = 1
-/** Deliveries that this process makes at once, and those of one project: its receivers may keep others waiting. */
+/** Maximum concurrent deliveries of this process, and of one project, whose receivers may be slow. */
 const AT_ONCE = 4
 const AT_ONCE_PER_PROJECT = 2
-/** The receiver says that it wants no more. */
+/** Status with which a receiver ends its subscription. */
 const GONE = 410
 
 interface Queued {
@@ -38,11 +38,11 @@ export interface WebhooksOptions {
   readonly caller: Caller
   readonly sealer: Sealer
   readonly logger: Logger
-  /** Told of each message that was sent. */
+  /** Called after each message, with its success. */
   readonly onAttempt: (isDelivered: boolean) => void
 }
 
-/** Tells webhooks of the ends of jobs, at least once each, by the Standard Webhooks specification. */
+/** Delivers the ends of jobs to webhooks, at least once each, by the Standard Webhooks specification. */
 export class Webhooks {
   readonly #options: WebhooksOptions
   readonly #stopping = new AbortController()
@@ -51,12 +51,12 @@ export class Webhooks {
     this.#options = options
   }
 
-  /** Makes the queue, which must be there before a job ends. */
+  /** Creates the queue, which must exist before a job ends. */
   async open(): Promise<void> {
     await openQueue(this.#options.boss, QUEUE, QUEUE_SETTINGS)
   }
 
-  /** Queues what webhooks are to hear of a job that ends, in the transaction that ends it. */
+  /** Queues the deliveries for the end of a job, in the transaction that ends it. */
   async jobEnded(session: Queryable, jobId: string): Promise<void> {
     const { boss, store } = this.#options
     for (const { id, project } of await store.addDeliveries(session, jobId)) {
@@ -69,7 +69,7 @@ export class Webhooks {
     const options = {
       pollingIntervalSeconds: POLL_SECONDS,
       localConcurrency: AT_ONCE,
-      // Counted in memory: counts in the database are taken by several fetches at once.
+      // The limit counts in memory, because concurrent fetches could exceed a limit that is counted in the database.
       localGroupConcurrency: AT_ONCE_PER_PROJECT,
       includeMetadata: true as const,
     }
@@ -78,13 +78,13 @@ export class Webhooks {
     })
   }
 
-  /** Ends what is under way, which is tried again by another worker. */
+  /** Aborts running deliveries, which another worker repeats. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('the worker stops'))
     await this.#options.boss.offWork(QUEUE, { wait: true })
   }
 
-  /** Makes an attempt. Throws when there is to be another one: the queue then waits and tries again. */
+  /** Makes an attempt. Throws when it is to be repeated: the queue then waits and tries again. */
   async #deliver(job: JobWithMetadata<Queued>, isLast: boolean): Promise<void> {
     const { store, logger } = this.#options
     const delivery = await store.delivery(job.data.delivery)

@@ -27,7 +27,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
   let watch: Watch
   const closing = new AsyncDisposableStack()
   beforeAll(async () => {
-    // Without a limit of tiles one job takes long enough to be cancelled.
+    // Without a limit of tiles, a job runs long enough to be cancelled.
     stack = closing.use(await startStack({ GEOEMBEDDINGS_MAX_TILES: '0' }))
     browser = await startBrowser()
     closing.defer(() => browser.close())
@@ -83,13 +83,13 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await page.getByRole('link', { name: 'Explore on the map' }).click()
     await mapReady(page)
     await page.getByText('256 tiles, 64 dimensions').waitFor()
-    // The tiles are there, and drawn.
+    // The tiles are loaded and drawn.
     await page.getByText('Loading tiles').waitFor({ state: 'detached' })
     await mapReady(page)
     await clickMap(0.5, 0.5)
     const neighbours = page.getByRole('list', { name: 'Nearest neighbours' }).getByRole('listitem')
     await neighbours.first().waitFor()
-    // Fifty are listed, so that a keyboard gets past them.
+    // The list has fifty entries, so that it can be passed with the keyboard.
     expect(await neighbours.count()).toBe(50)
     const shown = await neighbours.locator('.match').allInnerTexts()
     const similarities = shown.map((text) => Number(text.trim().split(/\s+/).at(-1)))
@@ -132,7 +132,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await page.getByLabel('Path').fill('demo-town.osm.pbf')
     await page.getByRole('button', { name: 'Start the job' }).click()
     await heading('The town again').waitFor()
-    // The box extends beyond the town, and the page says so.
+    // The box extends beyond the town, and the page has a warning about it.
     await page.locator('.page-head .badge', { hasText: 'Ended with a warning' }).waitFor()
     await page.getByText('SOURCE_COVERS_PART').first().waitFor()
     await page.getByRole('row', { name: 'public.again_streets' }).getByRole('link', { name: 'Archive' }).click()
@@ -224,7 +224,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
 
   test('a basemap lies beneath every map, and the choice stays', async () => {
     const attribution = page.locator('.maplibregl-ctrl-attrib')
-    // Streets are looked at: the world's land and borders have ended, its towns are there.
+    // At street level the world's land and borders are not drawn any more, but its towns are.
     await attribution.getByText('GeoNames').waitFor()
     await page.getByText('Land and borders end at zoom 9').waitFor()
     await page.getByLabel('Basemap').selectOption('plain')
@@ -264,7 +264,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
       await page.getByRole('button', { name: 'Deploy', exact: true }).click()
       await page.getByRole('form', { name: 'Deploy a folder' }).waitFor({ state: 'detached' })
     }
-    // A host may give a last call to the version before.
+    // A host may send one more call to the former version.
     const called = (text: string) =>
       expect
         .poll(async () => {
@@ -448,7 +448,8 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await page.getByLabel('Table name').fill('half_typed')
     await page.context().clearCookies()
     await watch.expecting(/401/, async () => {
-      // Whatever the page asks next ends the session, and hides the form: this, or something that it had under way.
+      // The next request of the page ends the session and hides the form; it may also be an earlier request that is
+      // still running.
       await page.locator('button[type=submit]', { hasText: 'Start the job' }).dispatchEvent('click')
       await page.getByText('Your session has expired').waitFor()
     })
@@ -492,7 +493,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     expect(await page.evaluate(async () => (await fetch('/api/projects')).status)).toBe(401)
   })
 
-  /** Two clicks on the form's map, as a person would; then the area is taken away again. */
+  /** Draws with two clicks on the form's map; then the area is removed again. */
   async function drawRectangle(): Promise<void> {
     await mapReady(page)
     await page.getByRole('button', { name: 'Rectangle' }).click()

@@ -11,7 +11,7 @@ import { ROOT, blocksOf, followedPages, looksAsShown, pagesNotFollowed, type Blo
 import { START_TIMEOUT_MS, startStack, type RunningStack } from '../support/stack.ts'
 import { openWorld, type World } from '../support/world.ts'
 
-// Runs every page of the documentation that a reader follows in a terminal, block by block, and compares the output.
+// Runs every page of the documentation with terminal commands, block by block, and compares the output.
 
 const E2E = join(ROOT, 'infra/e2e')
 const MAPLIBRE = dirname(dirname(fileURLToPath(import.meta.resolve('maplibre-gl'))))
@@ -116,7 +116,7 @@ async function bash(script: string, args: readonly string[] = []) {
       PATH: `${join(process.execPath, '..')}:${process.env['PATH'] ?? ''}`,
       HOME: folder,
       NODE_NO_WARNINGS: '1',
-      // Of an operator, whose commands are on other pages than those of users.
+      // The variables of an operator, whose commands are on other pages than those of users.
       DATABASE_URL: stack.urls.database,
       TERRANE_DATABASE_URL: stack.urls.database,
       TERRANE_SECRETS_KEY: stack.keys['secretsKey'],

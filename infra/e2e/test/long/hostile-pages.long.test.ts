@@ -10,8 +10,8 @@ const EMAIL = 'admin@terrane.local'
 const without = CHROMIUM === undefined ? 'SKIPPED: there is no browser at CHROMIUM_PATH or /usr/bin/chromium. ' : ''
 
 /**
- * A page that tries every kind of access to the console that a page can, and stores the results in `window.tried`: for
- * each attempt the data it obtained, or null. Its own query contains the console's address.
+ * A page that tries every kind of access to the console, and stores the results in `window.tried`: for each attempt the
+ * data it obtained, or null. Its own query contains the console's address.
  */
 const PAGE = `<!doctype html><title>hostile</title><body><script>
 const target = new URL(location.href).searchParams.get('console')
@@ -38,7 +38,7 @@ const attempts = {
 })()
 </script>`
 
-/** Answers with everything that a function may try by headers, too. */
+/** Answers that also try every attack by headers. */
 const HOSTILE = `const page = ${JSON.stringify(PAGE)}
 export default (request: Request) => {
   if (request.url.includes('worker.js'))
@@ -90,7 +90,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}pages of a function beside th
       `${stack.urls[way]}/functions/v1/page?console=${encodeURIComponent(stack.consoleUrl)}`,
     )
     expect(answer!.status()).toBe(200)
-    // Its scripts do run, so the attempts are really made.
+    // Its scripts run, so the attempts are really made.
     await attack.waitForFunction(() => document.title.startsWith('done '))
     const gained = JSON.parse((await attack.title()).slice('done '.length)) as Record<string, string | null>
     expect(Object.keys(gained).length).toBe(13)

@@ -16,8 +16,8 @@ const python = pythons.find(
   ([program = '', ...args]) => spawnSync(program, [...args, '-c', 'import numpy; from osgeo import gdal']).status === 0,
 )
 /**
- * Three bands of 27,136 pixels a side, uncompressed in blocks of 512: 2.06 GiB. The numbers are drawn from a seed. It is
- * written to the standard output: the program may have a file system of its own.
+ * Three bands of 27,136 pixels a side, uncompressed in blocks of 512: 2.06 GiB of seeded random numbers. It is written
+ * to the standard output, because the program may have its own file system.
  */
 const MAKE = `
 import os, shutil, sys, tempfile, numpy

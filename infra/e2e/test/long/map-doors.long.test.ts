@@ -26,7 +26,7 @@ const SETUP = `
   insert into public.spots values (1, 'SRID=4326;POINT(11.63 48.11)');
   create function public.made(z int, x int, y int) returns bytea language sql immutable as $$ select decode('${MADE}', 'hex') $$;
   grant select on public.areas, public.roads, public.signs to anon`
-/** One for each layer, and one for rows of another role. */
+/** One colour for each layer, and one for rows of another role. */
 const COLORS = {
   area: '#ff0000',
   road: '#00ff00',

@@ -35,13 +35,13 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
       await drop('districts.geojson', districts())
       await page.getByRole('checkbox', { name: 'Show districts' }).waitFor()
     })
-    // It is zoomed to.
+    // The map was zoomed to the layer.
     await expect.poll(() => page.locator('.maplibregl-ctrl-scale').innerText()).toMatch(/^\d{1,2}\skm$/)
     await mapReady(page)
     expect(await page.getByLabel('Colour by').inputValue()).toBe('population')
     await screenshot(page, 'maps-dropped')
     expect(await seriousViolations(page)).toEqual([])
-    // What was dropped is kept without a click.
+    // A dropped file is saved without a click.
     await saved()
     expect(page.url()).toMatch(/\/maps\/[\da-f-]{36}$/)
   })
@@ -146,7 +146,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
     await stranger.goto(link)
     await mapReady(stranger)
     await stranger.getByRole('list', { name: 'Colours by population' }).waitFor()
-    // Clicks that follow each other sooner zoom in.
+    // Faster clicks would zoom in.
     await expect.poll(() => drawnOf(stranger), { interval: 1500 }).toBe(true)
     expect(strangers.trouble).toEqual([])
     expect(await seriousViolations(stranger)).toEqual([])
@@ -174,7 +174,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
     expect(watch.trouble.filter((line) => !line.includes('Length of new data'))).toEqual([])
   })
 
-  /** Where the classes of the saved map begin; none while it is classed otherwise. */
+  /** Limits of the classes in the saved map; empty while it has another method. */
   async function startsOf(method: string): Promise<readonly number[]> {
     const path = `/rest/v1/maps?select=style&id=eq.${page.url().split('/').at(-1)}`
     const [row] = (await (await ask(path, 'geoembeddings')).json()) as {
@@ -184,7 +184,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
     return color.method === method ? color.starts : []
   }
 
-  /** Rows of whole numbers from one number to below another. */
+  /** Number of rows from one number to below another; null for no limit. */
   async function countRows(from: number | null, to: number | null): Promise<number> {
     const range = [
       from !== null && `population=gte.${Math.ceil(from)}`,
@@ -226,7 +226,7 @@ async function drawnOf(page: Page): Promise<boolean> {
   return (await page.getByRole('region', { name: 'Feature' }).count()) > 0
 }
 
-/** A grid of 144 districts with numbers that are far from even. */
+/** A grid of 144 districts with unevenly distributed numbers. */
 function districts(): string {
   const features = Array.from({ length: 144 }, (_, i) => {
     const [west, south] = [5.9 + (i % 12) * 0.05, 49.5 + Math.floor(i / 12) * 0.05]

@@ -22,13 +22,13 @@ import {
 } from '../support/newcomer.ts'
 import { START_TIMEOUT_MS, startStack, type RunningStack } from '../support/stack.ts'
 
-// A person who has just started the stack, with an empty home, and brings files that other tools have made. Everything
-// after `npm start` happens on the page, but for the commands that it prints.
+// A user who has just started the stack, with an empty home and files from other tools. Everything after `npm start` is
+// done on the page, except for the commands that it prints.
 
 const EMAIL = 'admin@terrane.local'
-/** Clicks from the page after signing in to tiles like one of the person's own image. */
+/** Maximum clicks from the page after sign-in to tiles similar to one of the user's own image. */
 const MOST_CLICKS = 5
-/** The demo town, as a person would paste it. */
+/** The demo town as GeoJSON for pasting. */
 const TOWN = {
   type: 'Polygon',
   coordinates: [
@@ -274,7 +274,7 @@ describe.skipIf(CHROMIUM === undefined || !existsSync(monaco))(
       await writeFile(join(functions, 'hello', 'index.ts'), `export default () => new Response('mine')`)
       await mkdir(join(functions, 'broken'))
       await writeFile(join(functions, 'broken', 'index.ts'), `import { x } from './nowhere.ts'; export default x`)
-      // An extract as osmium writes it, offered as Geofabrik offers its own.
+      // An extract written by osmium, served in the form of Geofabrik.
       const extract = hasOsmium ? piped(`${OSMIUM} cat -F pbf -f pbf - -o -`, await readFile(monaco)).stdout : null
       if (extract === null) console.log('SKIPPED: there is no osmium (OSMIUM), the extract is as it came')
       const bytes = extract ?? (await readFile(monaco))

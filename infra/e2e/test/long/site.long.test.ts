@@ -13,7 +13,7 @@ import { ROOT } from '../support/pages.ts'
 // Tests the documentation site that `node infra/site.ts` builds, with a reader's search tasks.
 
 const OFFLINE = /ENOTFOUND|ECONNREFUSED|EAI_AGAIN|ETIMEDOUT|ENETUNREACH|E403/
-/** Reader tasks: the goal, the page that covers it, and words for the search. */
+/** Search tasks: the goal, the page that covers it, and search words. */
 const TASKS = [
   ['embed a GeoTIFF: a vector for each tile', 'tasks/embed', 'embed image'],
   ['import a Shapefile, GeoPackage, CSV, …', 'tasks/import', 'import shapefile'],
@@ -22,7 +22,7 @@ const TASKS = [
   ['deploy a function', 'tasks/functions', 'deploy function'],
 ] as const
 
-/** Builds the site into a folder; what the generator printed when it failed. */
+/** Builds the site into a folder; returns the output of a failed generator. */
 function build(out: string): string {
   const env = { ...process.env, TERRANE_SITE_OUT: out }
   const { status, stdout, stderr } = spawnSync(process.execPath, ['infra/site.ts'], {

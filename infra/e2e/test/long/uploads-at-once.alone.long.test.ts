@@ -57,7 +57,7 @@ describe('uploads at once', () => {
   })
 })
 
-/** Memory of the origin among the processes that a stack has started. */
+/** Memory of the origin, found among the child processes of a stack. */
 function originBytes(stackPid: number): number {
   for (const entry of readdirSync('/proc')) {
     if (!/^\d+$/.test(entry)) continue
@@ -68,7 +68,7 @@ function originBytes(stackPid: number): number {
       if (Number(/^PPid:\s+(\d+)/m.exec(status)?.[1]) !== stackPid) continue
       return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024
     } catch {
-      // The process ended during the check.
+      // The process ended during the reading.
     }
   }
   throw new Error('the stack has no process of the origin')

@@ -11,10 +11,10 @@ export const CHROMIUM = [process.env['CHROMIUM_PATH'], '/usr/bin/chromium', '/us
 
 const SCREENSHOTS = fileURLToPath(new URL('../../../../out/screenshots/', import.meta.url))
 
-/** The longest that a page is waited for: only a hang ends by the clock. A busy machine takes a minute for a map. */
+/** Longest wait for a page. It only detects hangs, because a busy machine takes a minute for a map. */
 const PATIENCE_MS = 300_000
 
-/** Starts the browser; maps are drawn without a graphics card. Its pages are waited for {@link PATIENCE_MS}. */
+/** Starts the browser; maps are drawn without a graphics card. The timeout of its pages is {@link PATIENCE_MS}. */
 export async function startBrowser(): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath: CHROMIUM ?? '',
@@ -23,12 +23,12 @@ export async function startBrowser(): Promise<Browser> {
   return browser.on('context', (context) => context.setDefaultTimeout(PATIENCE_MS))
 }
 
-/** Records the activity of a page: errors that it reported, and everything that it received. */
+/** Records a page's reported errors and everything that it received. */
 export class Watch {
   readonly trouble: string[] = []
   readonly origins = new Set<string>()
   readonly #bodies: Promise<string>[] = []
-  /** Errors that a step expects, e.g. after a wrong password. */
+  /** Pattern of errors that a step expects, e.g. after a wrong password. */
   #expected: RegExp | null = null
 
   constructor(page: Page) {
@@ -100,7 +100,7 @@ export interface Walk {
   readonly unseen: readonly string[]
 }
 
-/** Far more than any page has. */
+/** Far more stops than any page has. */
 const MOST_STOPS = 400
 
 /** Presses Tab from the top of the page until the focus leaves it. */

@@ -9,7 +9,7 @@ const pythons = [process.env['GDAL_PYTHON'] ?? 'python3', '/usr/bin/python3'].ma
 export const python = pythons.find(
   ([program = '', ...args]) => spawnSync(program, [...args, '-c', 'import numpy; from osgeo import ogr']).status === 0,
 )
-/** Other people's programs, as commands. A test that needs a missing one reports it. */
+/** Commands of other programs. A test reports a missing one. */
 // oxlint-disable-next-line node/no-process-env -- The commands of peers.
 export const { OGR2OGR = 'ogr2ogr', OSMIUM = 'osmium' } = process.env
 export const hasOgr2ogr = piped(`${OGR2OGR} --version`).status === 0

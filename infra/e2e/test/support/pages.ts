@@ -9,12 +9,12 @@ export interface Block {
   readonly line: number
   readonly language: string
   readonly code: string
-  /** Not for this machine: it needs the network, or has another host's name in it. */
+  /** True for blocks that cannot run on this machine: they need the network, or contain another host's name. */
   readonly isElsewhere: boolean
   readonly shown: string | null
 }
 
-/** Pages that a reader follows in a terminal. Each is run separately, from its first block to its last. */
+/** Pages with terminal commands. Each is run separately, from its first block to its last. */
 export function followedPages(): string[] {
   return ['docs/quickstart.md', ...globSync('docs/{tasks,recipes,routing}/*.md', { cwd: ROOT }).toSorted(), ...READMES]
 }
@@ -41,8 +41,8 @@ export function pagesNotFollowed(): string[] {
 }
 
 /**
- * The code blocks of a page. A `text` block is the output of the one before it; `elsewhere` after the language keeps a
- * block from being run.
+ * The code blocks of a page. A `text` block is the output of the previous one; `elsewhere` after the language excludes
+ * a block from being run.
  */
 export function blocksOf(page: string): Block[] {
   const blocks: Block[] = []

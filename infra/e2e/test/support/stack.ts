@@ -14,10 +14,10 @@ const NAMES = ['WORKER', 'ORIGIN', 'FUNCTIONS', 'ROUTER', 'CONSOLE', 'DATABASE']
 /** A busy machine takes minutes for a start that takes 20 s on an idle one. */
 export const START_TIMEOUT_MS = 800_000
 
-/** The local stack, as `npm start` brings it up, with ports and a state folder of its own. */
+/** The local stack, started like `npm start` with its own ports and state folder. */
 export interface RunningStack extends AsyncDisposable {
   readonly home: string
-  /** Of the process whose children the apps are. */
+  /** Process id of the parent of the apps. */
   readonly pid: number
   readonly consoleUrl: string
   readonly urls: Readonly<Record<'origin' | 'functions' | 'worker' | 'database', string>>

@@ -9,7 +9,7 @@ export interface Target {
 }
 
 const VERSION = { 'tus-resumable': '1.0.0' }
-/** As clients of Supabase storage send them. */
+/** Chunk size of Supabase storage clients. */
 const CHUNK_BYTES = 6 * 1024 * 1024
 
 /** Makes an upload and returns its address. */
@@ -66,7 +66,7 @@ export async function send(url: string, key: string, path: string, cutAt = Infin
   return at - from
 }
 
-/** Sends the first half of a chunk, then is gone. */
+/** Sends the first half of a chunk, then breaks the connection. */
 async function cut(url: string, headers: Readonly<Record<string, string>>, body: Uint8Array): Promise<void> {
   const gone = new AbortController()
   const half = body.subarray(0, body.byteLength >> 1)

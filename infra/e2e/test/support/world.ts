@@ -3,7 +3,8 @@ import { writePbf } from '@terrane/osm'
 import { buildCity } from '@terrane/testing/city'
 import { features, indexParquet, overtureParquet, serveFiles } from '@terrane/testing/overture'
 
-// Servers that the worker fetches from, on the loopback address: the pages of the documentation name Porto, and here it lies.
+// Servers on the loopback address for fetches of the worker. They know Porto, because the pages of the documentation
+// use it.
 
 const RELEASE = '2026-11-18.0'
 const [WEST, SOUTH, EAST, NORTH] = [-8.69, 41.13, -8.55, 41.19]
@@ -12,7 +13,7 @@ const boxOf = (west: number, south: number, east: number, north: number): object
   coordinates: [[[west, south], [east, south], [east, north], [west, north], [west, south]]], // prettier-ignore
 })
 
-/** A geocoder, extracts of OpenStreetMap and a release of Overture; `settings` send a stack to them. */
+/** A geocoder, extracts of OpenStreetMap and a release of Overture; `settings` make a stack use them. */
 export interface World extends AsyncDisposable {
   readonly settings: Readonly<Record<string, string>>
 }

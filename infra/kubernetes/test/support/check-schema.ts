@@ -1,6 +1,6 @@
 import type { Manifest } from './render.ts'
 
-/** Packages whose classes are made from the OpenAPI documents of Kubernetes, KEDA and the Prometheus operator. */
+/** Packages with classes generated from the OpenAPI documents of Kubernetes, KEDA and the Prometheus operator. */
 const PACKAGES: Readonly<Record<string, string>> = {
   v1: 'kubernetes-models/v1',
   'apps/v1': 'kubernetes-models/apps/v1',
@@ -21,7 +21,7 @@ export async function schemaProblems(manifest: Manifest): Promise<string[]> {
   const module = PACKAGES[apiVersion]
   if (module === undefined) return [`there is no schema of ${apiVersion}`]
   const { [kind]: Kind } = (await import(`${module}/${kind}`)) as Record<string, Model>
-  // The validators do not refuse unknown fields. They do not read them either.
+  // The validators neither refuse nor read unknown fields, so fields that they do not read are reported.
   const seen = new Set<string>()
   try {
     Kind!.prototype.validate.call(watched(manifest, '', seen))

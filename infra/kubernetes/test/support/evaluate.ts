@@ -19,12 +19,12 @@ interface Point {
 /** An instant vector, or a number. */
 type Value = readonly Point[] | number
 
-/** A selector without a range looks back so far, as Prometheus does. */
+/** Age up to which a selector without a range uses a sample, as in Prometheus. */
 const LOOKBACK_SECONDS = 300
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
 /**
- * Evaluates the part of PromQL that the shipped alerts are written in: selectors, `rate`, `increase`, `min_over_time`,
+ * Evaluates the subset of PromQL that the shipped alerts use: selectors, `rate`, `increase`, `min_over_time`,
  * `max_over_time`, `sum`, `min` and `max` by labels, `*`, comparisons and `and`.
  *
  * @throws for anything else
@@ -105,7 +105,8 @@ function overRange(name: string, samples: Series['samples'], seconds: number): n
   if (name === 'min_over_time') return Math.min(...values)
   if (name === 'max_over_time') return Math.max(...values)
   if (samples.length < 2) return null
-  // What a counter lost by a restart of its process counts from zero; without Prometheus's extrapolation.
+  // After a restart a counter starts from zero, so its new value counts completely. There is no extrapolation as in
+  // Prometheus.
   const grown = values.slice(1).reduce((sum, value, i) => sum + (value >= values[i]! ? value - values[i]! : value), 0)
   if (name === 'increase') return grown
   if (name === 'rate') return grown / seconds
@@ -119,7 +120,7 @@ const COMPARISONS: Readonly<Record<string, (a: number, b: number) => boolean>> =
   '==': (a, b) => a === b,
 }
 
-/** A vector keeps its labels; two match where all labels agree. */
+/** A vector keeps its labels; samples of two vectors match when all labels are equal. */
 function operate(operator: string, left: Value, right: Value): Value {
   const arithmetic = ARITHMETIC[operator]
   const compare = COMPARISONS[operator]
@@ -154,7 +155,9 @@ export interface Rule {
 
 const EVALUATED_EACH_SECONDS = 30
 
-/** Labels of what an alert finds up to a time in seconds; it fires once something stays for as long as it says. */
+/**
+ * Labels of the series for which an alert fires at a time in seconds: the condition has held for the alert's duration.
+ */
 export function firedBy(
   { expr, for: patience = '0m' }: Rule,
   scrapes: Scrapes,

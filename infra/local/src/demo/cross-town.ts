@@ -4,7 +4,7 @@ import { say } from '../log.ts'
 import type { Stack } from '../stack.ts'
 import { TOWN_BBOX } from './town.ts'
 
-/** Most instructions that are shown. */
+/** Maximum number of printed instructions. */
 const SHOWN = 6
 
 interface Answer {
@@ -34,7 +34,7 @@ export async function crossTown(stack: Stack, keys: Keys): Promise<void> {
   if (instructions.length > SHOWN) say(`  ... and ${instructions.length - SHOWN} more`)
 }
 
-/** The first start of a router has a graph to build. */
+/** Waits for the router, whose first start builds a graph. */
 async function routerReady(stack: Stack): Promise<void> {
   for (;;) {
     const { status } = (await (await fetch(`${stack.routerUrl}/health/ready`)).json()) as { status: string }
@@ -44,7 +44,7 @@ async function routerReady(stack: Stack): Promise<void> {
   }
 }
 
-/** A place on the town's diagonal, as a share of its length. */
+/** A position on the town's diagonal; `share` is the fraction of its length. */
 function placeAt(share: number): { lat: number; lon: number } {
   const [west, south, east, north] = TOWN_BBOX
   return { lat: south + (north - south) * share, lon: west + (east - west) * share }

@@ -16,7 +16,7 @@ import { TOWN_BBOX, TOWN_FILE } from './town.ts'
 const TABLE = 'demo_scene'
 const MODEL = 'builtin-texture-spectral-v2'
 const TILE = 256
-/** A place in the forest, in the scene's pixels: its tile is the one whose like is looked for. */
+/** Position in the forest, in pixels of the scene: the search is for tiles similar to its tile. */
 const QUERY = { x: 880, y: 900 }
 const MATCHES = 8
 /** Tables that become tiles. */
@@ -39,9 +39,9 @@ interface Job {
 }
 
 /**
- * Uses the stack as its users would, over HTTP and with supabase-js: embeds a scene and looks for tiles like one of them,
- * imports the demo town, archives two of its tables as tiles, routes across it, calls the example functions. What an earlier start has made
- * is found, not made again. A step that fails is told and passed over; whether all of them worked.
+ * Uses the stack as users would, over HTTP and with supabase-js: embeds a scene and searches for similar tiles, imports
+ * the demo town, makes tiles of two of its tables, computes a route, and calls the example functions. Results of an
+ * earlier start are reused. A failed step is reported and the next one runs; returns whether all of them worked.
  */
 export async function runDemo(stack: Stack, keys: Keys, home: string, signal: AbortSignal): Promise<boolean> {
   const steps: Readonly<Record<string, () => Promise<void>>> = {
@@ -54,7 +54,9 @@ export async function runDemo(stack: Stack, keys: Keys, home: string, signal: Ab
   return runSteps(steps, signal)
 }
 
-/** Runs steps in order, each whatever became of those before; false when one failed. The signal ends them without a message. */
+/**
+ * Runs steps in order, also after a failed one; returns false when one failed. The signal ends them without a message.
+ */
 export async function runSteps(
   steps: Readonly<Record<string, () => Promise<void>>>,
   signal: AbortSignal,
@@ -166,7 +168,7 @@ async function importTown(stack: Stack, keys: Keys): Promise<void> {
   )
 }
 
-/** Archives a map's most important layers, and prints their address. */
+/** Makes an archive of the most important layers of the map, and prints its URL. */
 async function archiveTown(stack: Stack, keys: Keys): Promise<void> {
   const client = createClient(stack.originUrl, keys.serviceRoleKey, {
     auth: { persistSession: false, autoRefreshToken: false },

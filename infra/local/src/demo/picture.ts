@@ -10,7 +10,7 @@ export interface Match {
 /** The picture's width in pixels; the scene's is a multiple of it. */
 const WIDTH = 1024
 
-/** Draws the scene with the query tile (white) and its matches (the better, the thicker) outlined. */
+/** Draws the scene with outlines of the query tile (white) and its matches (a thicker line for a better match). */
 export async function drawMatches(
   scene: string,
   path: string,
@@ -37,7 +37,7 @@ export async function drawMatches(
     .toFile(path)
 }
 
-/** The first three bands of a square raster, each pixel the mean of a square of the scene's. */
+/** The first three bands of a square raster; each pixel is the mean of a square of the scene. */
 async function shrink(scene: string): Promise<{ pixels: Uint8Array; size: number }> {
   using source = openFileSource(scene)
   const raster = openGeoTiff(source)

@@ -1,6 +1,6 @@
 const WIDTH = 32
 
-/** Draws progress: one line that changes on a terminal, else a line for every tenth. */
+/** Draws progress: one line that is overwritten on a terminal, otherwise a line per tenth. */
 export class ProgressBar {
   readonly #title: string
   #lastTenth = -1

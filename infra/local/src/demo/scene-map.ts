@@ -49,14 +49,14 @@ const ROADS: Readonly<Record<string, number>> = {
   steps: 1,
 }
 
-/** Draws the demo town as a land cover map, so that the scene and the town's map align. */
+/** Draws the demo town as a land cover map, from the same data as the town's map, so that both align. */
 export function drawSceneMap(): SceneMap {
   const city = buildCity()
   const [west, south, east, north] = city.header.bbox
   const project = proj4('EPSG:4326', '+proj=utm +zone=32 +datum=WGS84')
   const [x, y] = project.forward([(west + east) / 2, (south + north) / 2])
   const half = (SCENE.size * SCENE.metresPerPixel) / 2
-  // Whole metres, so that the affine has short numbers.
+  // Whole metres, so that the coefficients of the affine are short.
   const left = Math.round(x - half)
   const top = Math.round(y + half)
   const toPixel = ([lng, lat]: readonly [number, number]): Point => {
@@ -120,7 +120,7 @@ function drawWays(
     )
   }
   for (const { tags, line, closed } of ways.values()) if (tags['building'] && closed) canvas.paint([line], GROUND.roof)
-  // Houses around a courtyard are relations of closed ways, as the town draws them.
+  // Houses around a courtyard are relations of closed ways in the town's data.
   for (const element of elements) {
     if (element.type !== 'relation' || !element.tags['building']) continue
     canvas.paint(

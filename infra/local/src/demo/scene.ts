@@ -88,17 +88,20 @@ function colorOf(map: SceneMap, ground: number, x: number, y: number): Color {
   if (ground >= GROUND.field)
     return CROPS[map.crops[ground - GROUND.field] as string] ?? (COLORS[GROUND.meadow] as Color)
   if (ground !== GROUND.roof) return COLORS[ground] as Color
-  // Houses are farther apart than this, so that each has one roof.
+  // The distance between houses is larger, so each has one roof colour.
   return ROOFS[Math.floor(hash(x >> 5, y >> 5) * ROOFS.length)] as Color
 }
 
-/** How much light falls on a pixel. `slow`, `medium` and `fine` are noise of many metres, some and one, in [-1, 1]. */
+/**
+ * Brightness of a pixel. `slow`, `medium` and `fine` are noise in [-1, 1] with wavelengths of many metres, some metres
+ * and one metre.
+ */
 function lightOf(ground: number, x: number, y: number, slow: number, medium: number, fine: number): number {
   switch (ground) {
     case GROUND.water:
       return 1 + slow * 0.06 + medium * 0.04 + fine * 0.03
     case GROUND.forest:
-      // Crowns: bright spots with dark gaps.
+      // Tree crowns: bright spots with dark gaps.
       return 0.95 + medium * 0.45 + fine * 0.3
     case GROUND.garden:
       return 0.95 + medium * 0.22 + fine * 0.2
@@ -107,14 +110,14 @@ function lightOf(ground: number, x: number, y: number, slow: number, medium: num
     case GROUND.meadow:
       return 1 + slow * 0.1 + medium * 0.1 + fine * 0.06
     default:
-      // Rows of plants on fields, grain on everything else.
+      // Rows of plants on fields, noise on other ground.
       return ground >= GROUND.field
         ? 1 + Math.sin((x * 0.94 + y * 0.34) * 0.9) * 0.07 + medium * 0.08 + fine * 0.05
         : 1 + fine * 0.06
   }
 }
 
-/** A number in [0, 1) that belongs to a pair of whole numbers. */
+/** A hash of two integers as a number in [0, 1). */
 function hash(a: number, b: number): number {
   let h = Math.imul(a ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(b ^ 0xc2b2ae35, 0x27d4eb2f)
   h = Math.imul(h ^ (h >>> 15), 0x2c1b3c6d)

@@ -13,7 +13,7 @@ import { SETUP, openEndlessFiles, townImport } from '../support/worst-requests.t
 const MIB = 1024 * 1024
 const MOST_BYTES = 300 * MIB
 const JSON_TYPE = { 'content-type': 'application/json' }
-/** Places of this machine, and what only the code knows. */
+/** Paths and messages that would reveal details of the machine or the code. */
 const OWN = /node_modules|\/tmp\/|\/home\/|\/packages\/|\/apps\/|\.ts:|is not a function|Cannot read prop/
 
 const server = await openHostileServer()
@@ -21,7 +21,7 @@ const files = await openEndlessFiles()
 afterAll(() => server[Symbol.asyncDispose]())
 afterAll(() => files[Symbol.asyncDispose]())
 
-/** A third of a table by the seed, or all. */
+/** A third of a table, chosen by the seed, or all of it. */
 function share<T>(title: string, table: Readonly<Record<string, T>>): [name: string, one: T][] {
   const all = Object.entries(table)
   return shareOfRun(title, all, Math.ceil(all.length / 3), ([name]) => name)
@@ -97,7 +97,7 @@ describe(`attacks in new spellings (${testLane()})`, () => {
     (await (await fetch(`${house.app('worker').url}${self}`, { headers: house.credentials('worker', 'owner') })).json()) as JobEnd // prettier-ignore
 
   const memory = (app: string) => house.metric(app, 'process_resident_memory_bytes')
-  /** What an app took beyond what it holds when idle, at most, while something is done. */
+  /** Largest increase of an app's memory above its idle memory during the work. */
   async function grown(app: string, work: () => Promise<void>): Promise<number> {
     await house.app(app).collect()
     const before = await memory(app)
@@ -168,7 +168,7 @@ describe(`attacks in new spellings (${testLane()})`, () => {
     process.stdout.write(
       `state ${kind}: ${answer.status} ${answer.text.slice(0, 160)}, + ${Math.round(bytes / MIB)} MiB\n`,
     )
-    // A function that asks for too much is ended by its own bounds: by the host (546), or by V8 before that sees it (502).
+    // A function that uses too much is ended by the host (546), or by V8 before the host notices (502).
     expect([200, 502, 546]).toContain(answer.status)
     expect(answer.text).toMatch(right)
     expect(answer.text).not.toMatch(OWN)

@@ -8,11 +8,11 @@ import { alertsDuring, scrape, type TimedSnapshot } from '../support/scrapes.ts'
 
 // oxlint-disable-next-line node/no-process-env -- Set for a whole run of tests.
 const isFull = process.env['TERRANE_TEST_ALL_FAULTS'] === '1'
-/** The alerts look back for half an hour; of a shorter run those count that need less. */
+/** Alerts look back up to half an hour; a shorter run only checks those with a shorter range. */
 const CALM_SECONDS = isFull ? 1800 : 60
 const SCRAPE_SECONDS = 15
 const PAUSE_MS = 500
-/** One of so many turns starts a job. */
+/** One of this number of turns starts a job. */
 const JOB_EACH = 20
 const JSON_TYPE = { 'content-type': 'application/json' }
 const PLACES = [
@@ -20,7 +20,7 @@ const PLACES = [
   { lat: 48.095, lon: 11.59 },
 ]
 
-/** A stack beside other work is not calm: this is for runs that have the machine to themselves. */
+/** Other work on the machine disturbs the measurement, so it runs only when it has the machine to itself. */
 describe.runIf(isWholeRun())(`a calm stack (${testLane()})`, () => {
   const opened = new AsyncDisposableStack()
   let house: House
@@ -49,7 +49,7 @@ describe.runIf(isWholeRun())(`a calm stack (${testLane()})`, () => {
     return response.status
   }
 
-  /** One request to each app, a few that are refused, and now and then a job. */
+  /** One request to each app, some that are refused, and occasionally a job. */
   async function turn(n: number): Promise<number[]> {
     const storagePath = { bucket: 'out', path: `things-${n}.csv` }
     return Promise.all([

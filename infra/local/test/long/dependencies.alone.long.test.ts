@@ -27,14 +27,14 @@ interface JobEnd {
 
 type Dependency = 'database' | 'storage' | 'webhooks' | 'modules'
 
-/** Apps that cannot do their work without it; a check of that name tells. */
+/** Apps that need the dependency; their check of that name must fail. */
 const NEED: Readonly<Record<Dependency, readonly string[]>> = {
   database: ['worker', 'origin', 'functions', 'console'],
   storage: ['worker'],
   webhooks: [],
   modules: [],
 }
-/** Alerts; one of them has to name the fault. */
+/** Alerts of which at least one must name the fault. */
 const ALERTS: Readonly<Record<Dependency, readonly string[]>> = {
   database: ['TerraneNotReady'],
   storage: ['TerraneNotReady', 'TerraneStorageFails'],
@@ -120,7 +120,7 @@ describe('dependencies that fail', () => {
     if (status >= 300) throw new Error(`answered ${status}`)
   }
 
-  /** Starts a job where that is possible, and remembers it. */
+  /** Starts a job if possible, and records it. */
   async function submit(): Promise<void> {
     const body = { table: 'things', format: 'CSV', storagePath: { bucket: 'out', path: `things-${jobs.length}.csv` } }
     const init = { method: 'POST', headers: headers(), body: JSON.stringify(body), signal: AbortSignal.timeout(3000) }
@@ -135,7 +135,7 @@ describe('dependencies that fail', () => {
     await writeFile(join(folder, 'index.ts'), code)
   }
   let written = 0
-  /** Saves a function that imports a module which was not fetched before; resolves to its path. */
+  /** Saves a function with an import that was not fetched before; resolves to its path. */
   async function saveImporting(): Promise<string> {
     const name = `importing-${++written}`
     const from = `http://127.0.0.1:${ways.modules.port}/${name}.ts`
@@ -185,7 +185,7 @@ describe('dependencies that fail', () => {
       await expect.poll(told, { timeout: TOLD_MS * 2, message: `${name} tells it` }).not.toBe(200)
     }
     await sleep(FAULT_SECONDS * 1000)
-    // What does not need it goes on.
+    // Features that do not need the dependency continue.
     if (importing) {
       const steady = () => answerOf('/functions/v1/steady')
       await expect.poll(steady, { timeout: TOLD_MS }).toBe('in')
@@ -214,7 +214,7 @@ describe('dependencies that fail', () => {
     expect((await ends()).filter((end) => end.includes('worker_lost'))).toEqual([])
   })
 
-  /** How each job has ended: its status and the code of its error; `open` for one that has not. */
+  /** The final status and error code of each job; `open` for one that has not ended. */
   async function ends(): Promise<string[]> {
     const init = { headers: headers(), signal: AbortSignal.timeout(5000) }
     const read = async (self: string) => {

@@ -1,4 +1,4 @@
-// Attacks that once succeeded, each by its name, against the running apps.
+// Attacks that succeeded in the past, each by its name, against the running apps.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -207,7 +207,7 @@ describe(`what was found (${testLane()})`, () => {
       const headers = { apikey: house.keys.anonKey, authorization: `Bearer ${token}`, ...profile }
       expect(await status('origin', table, { headers })).toBe(want)
       expect(await status('functions', '/functions/v1/personal', { method: 'POST', headers })).toBe(want)
-      // A function without auth takes whatever Authorization its callers send.
+      // A function without auth accepts any Authorization of its callers.
       expect(await status('functions', '/functions/v1/open', { method: 'POST', headers })).toBe(200)
     }
   })

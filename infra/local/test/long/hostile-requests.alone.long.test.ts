@@ -9,14 +9,14 @@ import { attacksOn, type Attack } from '../support/hostile-requests.ts'
 import { openHouse, type House } from '../support/house.ts'
 import type { Probe } from '../support/prober.worker.ts'
 
-/** Number of attacks in all, spread over every route of every app and every caller. */
+/** Total number of attacks, spread over all routes, apps and callers. */
 const ATTACKS = isWholeRun() ? 10_000 : 3000
 const SEED = 20_261_122
 /** Concurrent requests to one app. */
 const AT_ONCE = 4
 /** Allowed extra delay of an app's liveness answer under attack. */
 const LATER_MS = 200
-/** Repetitions of an attack that seems to block an app: a real one does so each time. */
+/** Repetitions of an attack that seems to block an app; a real blockage occurs each time. */
 const ROUNDS = 5
 const GROWTH_BYTES = 200 * 1024 * 1024
 
@@ -59,7 +59,7 @@ describe(`${ATTACKS} hostile requests of seed ${SEED} (${testLane()})`, () => {
     })
     prober.on('message', (probe: Probe) => probes.push(probe))
     opened.defer(async () => void (await prober.terminate()))
-    // Each app has handled every route before anything is measured.
+    // Each app handles every route once before the measurement.
     await attack((name) => attacksOn(house.app(name).routes, 1, SEED + 1))
     outcomes.length = 0
     await settle('before')
@@ -75,7 +75,7 @@ describe(`${ATTACKS} hostile requests of seed ${SEED} (${testLane()})`, () => {
   }, 900_000)
   afterAll(() => opened.disposeAsync())
 
-  /** All apps are attacked at once, each in an order that mixes its routes. */
+  /** Attacks all apps at the same time, each in an order that mixes its routes. */
   async function attack(attacksOf: (app: string) => readonly Attack[]): Promise<void> {
     const dripping: Promise<unknown>[] = []
     await Promise.all(
@@ -160,10 +160,10 @@ describe(`${ATTACKS} hostile requests of seed ${SEED} (${testLane()})`, () => {
       process.stdout.write(`${app.name}: ${slow.length} answers came late; what was under way then is tried again\n`)
       for (const { at, ms } of slow.toSorted((a, b) => b.ms - a.ms).slice(0, 8)) {
         const window = suspects(app.name, at, at + ms)
-        // A busy machine delays every app now and then. An attack that blocks an app does so each time.
+        // A busy machine sometimes delays an app, but an attack that blocks an app does so each time.
         const again: number[] = []
         while (again.length < ROUNDS) {
-          // Measures the machine without an attack, so that its own pauses are not attributed to one.
+          // Measures the machine without an attack, to distinguish its own pauses.
           const quiet = performance.timeOrigin + performance.now()
           await sleep(1000)
           const from = performance.timeOrigin + performance.now()
@@ -193,7 +193,7 @@ describe(`${ATTACKS} hostile requests of seed ${SEED} (${testLane()})`, () => {
   }
 })
 
-/** A step that visits every index of a list of this length once. */
+/** A step size that visits every index of a list of this length once. */
 function coprime(length: number): number {
   const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b))
   let step = Math.max(1, Math.floor(length * 0.618))

@@ -46,7 +46,7 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true })
 })
 
-/** Numbers of the processes of the apps, by name. */
+/** Process ids of the apps, by name. */
 async function pids(): Promise<Record<string, number>> {
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=', '-o', 'ppid=', '-o', 'args='])
   const found: Record<string, number> = {}

@@ -19,7 +19,7 @@ import { alertsOf, scrape } from '../support/scrapes.ts'
 const isFull = process.env['TERRANE_TEST_ALL_FAULTS'] === '1'
 const FAULT_SECONDS = isFull ? 30 : 12
 const BACK_MS = 60_000
-/** A job is tried again some times before it fails by its database. */
+/** A job is retried several times before its database makes it fail. */
 const FAILS_MS = 400_000
 const SECRETS_KEY = 'ab'.repeat(32)
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -71,7 +71,7 @@ describe('the database of one project of a pool', () => {
       TERRANE_WORK_DIR: join(folder, 'work'),
       TERRANE_STORAGE: `file:${join(folder, 'storage')}`,
       TERRANE_MODE: 'shared',
-      // One project has one place of a task, whatever its jobs wait for.
+      // A project uses at most one place of a task, whatever its jobs wait for.
       TERRANE_WORKER_CONCURRENCY: '2',
       TERRANE_METRICS_KEY: keys.metricsKey,
       TERRANE_SECRETS_KEY: SECRETS_KEY,
@@ -85,7 +85,7 @@ describe('the database of one project of a pool', () => {
     const response = await fetch(`${worker.url}${path}`, { headers, signal: AbortSignal.timeout(20_000), ...init })
     return { status: response.status, body: (await response.json()) as JobEnd & { links: { self: string } } }
   }
-  /** Starts an import into the database of a project: where it stands. */
+  /** Starts an import into the database of a project; returns its address. */
   const start = async (ref: string) => {
     const table = { tableName: `t${++started}`, url: files, projectTarget: { projectRef: ref } }
     const { status, body } = await ask('/jobs/ogr2ogrImport', { method: 'POST', body: JSON.stringify(table) })

@@ -17,9 +17,9 @@ const NAMES = ['worker', 'functions', 'router', 'console', 'origin'] as const
 type Name = (typeof NAMES)[number]
 const REPLICAS = 2
 const CLIENTS = 20
-/** Between leaving the balancer and SIGTERM, as `preStop` of the manifests has it, in short. */
+/** Time between leaving the balancer and SIGTERM; a short form of `preStop` in the manifests. */
 const PRE_STOP_MS = 500
-/** Longer than a busy machine keeps the clients of this test from asking. */
+/** Longer than a busy machine delays requests of this test's clients. */
 const TERRANE_SETTINGS = '{"everyApp":{"drainIdleMs":3000}}'
 
 const opened = new AsyncDisposableStack()
@@ -65,7 +65,7 @@ async function untilReady(port: number): Promise<void> {
   while ((await fetch(`http://127.0.0.1:${port}/health/ready`)).status !== 200) await sleep(100)
 }
 
-/** Clients that ask on connections that stay open, until they are told to stop. */
+/** Clients with persistent connections that send requests until they are stopped. */
 function startClients() {
   const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS })
   const calls = callsOf(keys)
@@ -73,7 +73,7 @@ function startClients() {
   const until = { over: false }
   const client = async (n: number) => {
     for (let i = 0; !until.over; i++) {
-      // The first uploads what it downloads.
+      // The first call uploads the object that later ones download.
       const call = calls[i < calls.length ? i : (i + n) % calls.length]!
       const { port } = balancers[call.console ? 'console' : 'origin']
       const answer = `${call.name} ${await send(call, n, { agent, port })}`

@@ -186,7 +186,7 @@ describe(`a key is rotated and revoked under load, over five apps (${testLane()}
     await keys.revoke((await keys.find(serviceRoleKey)).id)
     await expect.poll(() => members.answers.at(-1)?.status).toBe(401)
     await members.stop()
-    // It is the key that has ended, not the session.
+    // The key has ended, but not the session.
     expect(await console('')).toBe(200)
   })
 })

@@ -47,7 +47,7 @@ function start(...flags: string[]) {
   }
 }
 
-/** The router behind the origin: answers, refusals and statuses come through as they are. */
+/** Routes through the origin: answers, refusals and statuses are passed on unchanged. */
 async function checkRoutes(base: string, keys: { servicesKey: string; anonKey: string }): Promise<void> {
   const call = async (path: string, method: string, apikey: string | null, body?: string) => {
     const response = await fetch(`${base}${path}`, {
@@ -83,7 +83,7 @@ describe('npm start, on a machine that has nothing yet', () => {
     expect(stack.output()).toMatch(/Function nearest:.*\n(  tile .* similarity [0-9.]+\n){4}/)
     expect(code).toBe(0)
     expect((await stat(join(home, 'demo.png'))).size).toBeGreaterThan(100_000)
-    // Keys are for their owner alone.
+    // Only the owner may read the keys.
     expect((await stat(join(home, 'keys.json'))).mode & 0o777).toBe(0o600)
   })
 

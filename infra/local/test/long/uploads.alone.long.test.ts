@@ -24,7 +24,7 @@ beforeAll(async () => {
     TERRANE_METRICS_KEY: KEY,
     TERRANE_SERVICE_ROLE_KEY: 'a service-role key of the tests',
     TERRANE_FUNCTIONS_DIR: await functionsFor(folder, {
-      // One at a time, so that the others wait with their bodies.
+      // Handles one request at a time, so that the others wait with their bodies.
       slow: [
         { auth: 'none', body_bytes: 50 * MIB, concurrency: 1, max: 1, memory_mb: 400, timeout_ms: 300_000 },
         `export default async (request) => {

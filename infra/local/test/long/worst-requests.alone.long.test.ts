@@ -10,9 +10,12 @@ import { DOORS_SETUP, ofDoors, prepareDoors } from '../support/worst-doors.ts'
 import { SETUP, openEndlessFiles, townImport, worstRequests, type WorstRequest } from '../support/worst-requests.ts'
 
 const MIB = 1024 * 1024
-/** Most memory that one request may take beyond what its app holds when idle. */
+/** Maximum memory of one request above the idle memory of its app. */
 const MOST_BYTES = 300 * MIB
-/** Milliseconds by which an app may say later than the others that it lives, and how often a request is asked that seems to block it. */
+/**
+ * Maximum delay of a liveness answer compared with the other apps, in milliseconds, and repetitions of a request that
+ * seems to block its app.
+ */
 const MOST_LATER_MS = 500
 const ROUNDS = 4
 /** Milliseconds until a cancelled job has ended: the contract says two seconds, a busy machine takes longer. */
@@ -64,7 +67,7 @@ describe(`the worst requests (${testLane()})`, () => {
 
   const memory = (app: string) => house.metric(app, 'process_resident_memory_bytes')
 
-  /** Memory of an app with its garbage collected. */
+  /** Memory of an app after a garbage collection. */
   async function idle(app: string): Promise<number> {
     await house.app(app).collect()
     await sleep(500)
@@ -96,7 +99,9 @@ describe(`the worst requests (${testLane()})`, () => {
     }[]
     /** Memory beyond what the app holds when idle. */
     readonly grown: number
-    /** How late the app said at most that it lives, and how late another app did meanwhile, which only the machine delays. */
+    /**
+     * Maximum delay of the app's liveness answer, and of another app's at the same time, which only the machine delays.
+     */
     readonly late: number
     readonly control: number
   }
@@ -147,7 +152,7 @@ describe(`the worst requests (${testLane()})`, () => {
     for (const { status, begin } of answers)
       expect(begin).toContain(right.find((one) => one.status === status)!.holds ?? '')
     expect(grown).toBeLessThan(MOST_BYTES)
-    // A busy machine delays an app now and then; what blocks it does so each time.
+    // A busy machine sometimes delays an app, but a request that blocks it does so each time.
     const over = [late - control]
     while (over.at(-1)! > MOST_LATER_MS && over.length < ROUNDS) {
       const again = await ask(request)
@@ -169,7 +174,7 @@ async function answerTo(url: string, init: RequestInit) {
       begin ||= Buffer.from(chunk as Uint8Array).toString('latin1', 0, 300)
     }
   } catch {
-    // An answer that is too long for its limit ends within.
+    // An answer that exceeds its limit breaks off.
   }
   const location = response?.status === 202 ? response.headers.get('location') : null
   return {

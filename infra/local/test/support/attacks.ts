@@ -1,6 +1,6 @@
 import type { Caller } from './hostile-requests.ts'
 
-/** A request that asks for what it may not have, or for more than it may, and what is the right answer to it. */
+/** A request beyond the caller's rights or limits, with the expected answer. */
 export interface Answered {
   readonly app: string
   readonly path: string
@@ -9,9 +9,9 @@ export interface Answered {
   readonly method?: string
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Statuses that are right. */
+  /** Expected statuses. */
   readonly right: readonly number[]
-  /** What the answer must hold. */
+  /** Pattern that the answer must contain. */
   readonly holds?: RegExp
 }
 
@@ -34,9 +34,9 @@ const get = (path: string, right: readonly number[], as: Caller = 'anon', holds?
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 const list = (count: number, of: (i: number) => string) => Array.from({ length: count }, (_, i) => of(i)).join(',')
 
-/** 400 (54000) for a row of more than 16 MiB, unless the statement is ended before it has made one. */
+/** 400 (54000) for a row of more than 16 MiB, or 408 when the statement exceeds its time first. */
 const LATE_OR_LARGE = [400, 408]
-/** A map as the console saves it, whose layer is a script. */
+/** A map in the console's format whose layer is a script. */
 const scripted = {
   version: 8,
   sources: {},
@@ -52,8 +52,9 @@ const scripted = {
 }
 
 /**
- * Statements of `/sql/v1`: PostgreSQL's errors as PostgREST maps them (42501 is 403, all that is no question 400), 408 after
- * the time of a statement. What the service role may do is 200, as long as it reaches no other project.
+ * Statements of `/sql/v1` with PostgreSQL's errors in PostgREST's mapping: 403 for 42501, 400 for anything that is not
+ * a query, 408 after the timeout. Permitted actions of the service role give 200, as long as they do not reach another
+ * project.
  */
 const SQL: Readonly<Record<string, Answered>> = {
   'SQL of an anon key': post('/sql/v1/rows', 'anon', { sql: 'select 1' }, [403]),
@@ -92,8 +93,9 @@ const SQL: Readonly<Record<string, Answered>> = {
 }
 
 /**
- * Requests by the address: 400 for what is repeated or out of range, 404 and 406 for what is not shown to the caller, 422 for paths that lead out of a bucket, 405 for
- * changes without rights. A stranger has a project of the same name, which has no address (503).
+ * Requests with hostile paths and queries: 400 for repeated or invalid values, 404 and 406 for resources that the
+ * caller may not see, 422 for paths that leave a bucket, 405 for changes without rights. A stranger has a project of
+ * the same name, which has no address (503).
  */
 const PATHS: Readonly<Record<string, Answered>> = {
   'select twice': get('/rest/v1/things?select=id&select=name', [400], 'anon', /PARAMETER_REPEATED|PGRST/),
@@ -135,11 +137,11 @@ const PATHS: Readonly<Record<string, Answered>> = {
   'the page of a map with NUL': { app: 'console', path: '/m/local/%00', as: null, right: [200] },
 }
 
-/** Names are looked up when they are dialled. */
+/** Host names are resolved at the time of the call. */
 const ADDRESSES = ['http://example.org/', 'https://2130706433/', 'https://0x7f.1/', 'https://127.1/', 'https://[::ffff:127.0.0.1]/', 'https://0177.0.0.1/', 'https://localhost/', 'https://169.254.169.254/latest/', 'https://user:pass@example.org/', 'ftp://example.org/', 'https://[::1]:1/', 'https://127.0.0.1.:1/', 'https://[fd00::1]/', 'https://[64:ff9b::7f00:1]/'] // prettier-ignore
 
 const hook = (body: object, right: readonly number[]) => post('/table-hooks', 'owner', { table: 'things', ...body }, right) // prettier-ignore
-/** Hooks: 422 for what is not open, not public or not well formed. */
+/** Hooks: 422 for schemas that are not open, addresses that are not public, and invalid input. */
 const HOOKS: Readonly<Record<string, Answered>> = {
   ...Object.fromEntries(
     ADDRESSES.map((url) => [`a hook to ${url}`, hook({ url }, url.includes('localhost') ? [201] : [422])]),
@@ -153,16 +155,16 @@ const HOOKS: Readonly<Record<string, Answered>> = {
   'a hook of an anon key': post('/table-hooks', 'anon', { table: 'things', url: 'https://example.org/' }, [403]),
 }
 
-/** Attacks that are answered at once, by what they try. */
+/** All attacks with an immediate answer, by name. */
 export const ANSWERED: Readonly<Record<string, Answered>> = { ...SQL, ...PATHS, ...HOOKS }
 
-/** A job that is led astray by a server of {@link openHostileServer}, and the codes that it may end with. */
+/** A job that reads from a server of {@link openHostileServer}, and the expected error codes. */
 export type LedJob = readonly [task: string, body: object, codes: readonly string[]]
 
-/** The model that needs no file. */
+/** A model that needs no file. */
 const MODEL = 'builtin-texture-spectral-v2'
 
-/** Jobs that read from a hostile server, by what it does. @param url its address */
+/** Jobs that read from a hostile server, by the server's behaviour. @param url its address */
 export function ledJobs(url: string): Readonly<Record<string, LedJob>> {
   const stac = (name: string, codes: readonly string[], more: object = {}): LedJob => ['createGeoEmbeddings', { tableName: 't', modelName: MODEL, tileSize: 64, stac: { url: `${url}/${name}`, ...more } }, codes] // prettier-ignore
   const update = (name: string, codes: readonly string[]): LedJob => ['osmUpdateArea', { tablePrefix: 'town', source: { kind: 'replication', url: `${url}/${name}` } }, codes] // prettier-ignore
@@ -198,7 +200,10 @@ export function ledJobs(url: string): Readonly<Record<string, LedJob>> {
 
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
 
-/** Spellings of a key that are not the key itself: none opens what a revoked key does not, nor does any say the key is good. */
+/**
+ * Variants of a key that are not the key itself. They must not give more access than a revoked key, nor reveal that the
+ * key is valid.
+ */
 export function spellingsOf(key: string): Readonly<Record<string, Readonly<Record<string, string>>>> {
   const last = key.at(-1)!
   const other = String.fromCharCode(last.charCodeAt(0) + 1)
@@ -220,7 +225,10 @@ export function spellingsOf(key: string): Readonly<Record<string, Readonly<Recor
   }
 }
 
-/** A function that attacks the state of functions: the query names how. It answers with what each attempt was told. */
+/**
+ * A function that attacks the state of functions; the query selects the attack. It answers with the result of each
+ * attempt.
+ */
 export const STATE_ATTACKER = `
 const told = (work) => Promise.resolve().then(work).then((x) => 'done ' + JSON.stringify(x ?? null).slice(0, 80), (e) => e.name + ': ' + e.message)
 const ask = (body) => fetch('http://state.internal/', { method: 'POST', body }).then(async (r) => r.status + ' ' + (await r.text()).slice(0, 80))
@@ -250,7 +258,7 @@ export default async (request) => {
 }
 `
 
-/** What a function is told of each attempt. */
+/** Expected results of the attempts. */
 export const STATE_ATTEMPTS: Readonly<Record<string, RegExp>> = {
   value: /^TypeError/,
   key: /^TypeError/,

@@ -1,9 +1,9 @@
 import { connect, createServer, type AddressInfo } from 'node:net'
 
-/** Stands before the replicas of an app, as a service of Kubernetes does. */
+/** A load balancer in front of the replicas of an app, like a service of Kubernetes. */
 export interface Balancer extends AsyncDisposable {
   readonly port: number
-  /** Ports that new connections go to, in turns. One that is taken out keeps the connections it has. */
+  /** Ports for new connections, in turn. A removed port keeps its existing connections. */
   readonly members: Set<number>
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** What a way to a server does to its users. */
+/** Fault of a proxy towards its clients. */
 export type WayFault = 'refuses' | 'hangs' | 'dies silently' | 'answers endlessly' | 'answers by half'
 
 export const WAY_FAULTS: readonly WayFault[] = [
@@ -12,7 +12,7 @@ export const WAY_FAULTS: readonly WayFault[] = [
   'answers by half',
 ]
 
-/** A way to a server, on TCP, that does harm while `fault` is set. */
+/** A TCP proxy to a server that misbehaves while `fault` is set. */
 export interface FaultyWay extends AsyncDisposable {
   readonly port: number
   fault: WayFault | null
@@ -49,7 +49,7 @@ export async function openFaultyWay(host: string, port: number): Promise<FaultyW
     },
     set fault(value) {
       fault = value
-      // Connections that die silently stay open on both sides, and so do half answers.
+      // Connections that die silently stay open on both sides, like half answers.
       if (value === null || value === 'refuses' || value === 'hangs') for (const socket of inside) socket.destroy()
     },
     [Symbol.asyncDispose]: async () => {

@@ -7,15 +7,15 @@ export interface Outcome {
   readonly attack: Attack
   /** Null when the connection ended without an answer. */
   readonly status: number | null
-  /** The code of a problem, or the reason that there was no answer. */
+  /** The code of a problem, or the reason for a missing answer. */
   readonly code: string
-  /** Times in milliseconds, by the clock that all threads share. */
+  /** Times in milliseconds on the clock that all threads share. */
   readonly began: number
   readonly ended: number
 }
 
 const PATIENCE_MS = 40_000
-/** Event streams do not end, so only this much of an answer is read. */
+/** Maximum bytes of an answer that are read, because event streams do not end. */
 const READ_BYTES = 256 * 1024
 
 /** Sends an attack and reads the beginning of the answer. */

@@ -2,7 +2,7 @@ import { seededRandom } from '@terrane/core'
 import type { AppRoute } from './processes.ts'
 import { bodiesFor, type Body } from './hostile-bodies.ts'
 
-/** Who sends a request. */
+/** The sender of a request. */
 export type Caller = 'nobody' | 'anon' | 'foreign' | 'owner'
 const CALLERS: readonly Caller[] = ['nobody', 'anon', 'foreign', 'owner']
 
@@ -94,8 +94,8 @@ const HEADERS: readonly Readonly<Record<string, string | string[]>>[] = [
 const METHODS = ['PROPFIND', 'TRACE', 'OPTIONS', 'PATCH', 'PUT', 'DELETE', 'POST', 'GET'] as const
 
 /**
- * Attacks on every route of an app by every caller: `perPair` of them, cycling through the kinds, so that each route
- * eventually gets each kind. The same seed makes the same attacks.
+ * Attacks on every route of an app by every caller: `perPair` of each, cycling through the kinds, so that each route
+ * gets each kind after enough runs. The same seed gives the same attacks.
  */
 export function attacksOn(routes: readonly AppRoute[], perPair: number, seed: number): Attack[] {
   const random = seededRandom(seed)
@@ -122,7 +122,7 @@ function attackOf(route: AppRoute, caller: Caller, bodies: readonly Body[], rand
   return { ...sent, kind: `body ${body.name}`, path, body }
 }
 
-/** True for methods that bring a body. */
+/** True for methods with a body. */
 function takesBody({ method }: { readonly method: string }): boolean {
   return method !== 'GET' && method !== 'HEAD'
 }

@@ -6,12 +6,12 @@ import { gzipSync } from 'node:zlib'
 const MIB = 1024 * 1024
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-/** A server on loopback whose answers lead their reader astray. */
+/** A server on loopback with answers that exploit its reader. */
 export interface HostileServer extends AsyncDisposable {
   /** `127.0.0.1:{port}` */
   readonly host: string
   readonly url: string
-  /** Paths that were asked for, each once. */
+  /** Requested paths, each once. */
   readonly asked: ReadonlySet<string>
 }
 
@@ -37,14 +37,14 @@ function drips(text: string): Answer {
   }
 }
 
-/** 200 MB of JSON in 200 kB, which the header says are to be unpacked. */
+/** 200 MB of JSON in 200 kB, with a header that requests decompression. */
 const bomb = gzipSync(`{"type":"FeatureCollection","features":[${' '.repeat(200 * MIB)}]}`)
 const state = (sequence: string) => `sequenceNumber=${sequence}\ntimestamp=2030-01-01T00\\:00\\:00Z\n`
 const page = (links: readonly object[], features: string = '[]') =>
   `{"type":"FeatureCollection","features":${features},"links":${JSON.stringify(links)}}`
 const place = (request: IncomingMessage) => URL.parse(request.url!, 'http://x')!
 
-/** Answers by the first part of the path; any other path answers without an end. */
+/** Answers by the first part of the path; any other path gives an endless answer. */
 const ANSWERS: Readonly<Record<string, Answer>> = {
   'stac-itself': (request, response) => response.end(page([{ rel: 'next', href: request.url }])),
   'stac-circle': (request, response) => {
@@ -88,7 +88,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   },
 }
 
-/** Starts it; one that drips or never ends goes on until its reader leaves. */
+/** Starts the server; slow or endless answers continue until the reader disconnects. */
 export async function openHostileServer(): Promise<HostileServer> {
   const asked = new Set<string>()
   const other = endless('{"a":[', '1,')

@@ -10,8 +10,8 @@ import type { Caller } from './hostile-requests.ts'
 import { functionsFor, pageFor, startApp, townFor, type AppProcess } from './processes.ts'
 
 /**
- * All five apps, each in its own process, on one database: the stack of one project, and a stranger's project beside
- * it.
+ * All five apps, each in a separate process, on one database: the stack of one project, and another organization's
+ * project.
  */
 export interface House {
   readonly db: TestDatabase
@@ -24,9 +24,9 @@ export interface House {
   app(name: string): AppProcess
   /** Credentials that a caller sends to an app. */
   credentials(app: string, caller: Caller): Readonly<Record<string, string>>
-  /** Signs the callers of the console in. */
+  /** Signs in the callers of the console. */
   signIn(): Promise<void>
-  /** A value of an app's metrics; 0 where there is none. */
+  /** A value of an app's metrics; 0 when it is missing. */
   metric(app: string, name: string): Promise<number>
 }
 
@@ -92,7 +92,7 @@ export async function openHouse(
       personal: [{ auth: 'user' }, `export default () => new Response('in')`],
     }),
     TERRANE_FUNCTIONS_STORAGE: `file:${join(folder, 'archives')}`,
-    // The state of functions lies behind the origin.
+    // The state of functions is reached through the origin.
     TERRANE_PROJECT_URL: `http://127.0.0.1:${originPort}`,
   })
   const router = await start('router', { ...behindOrigin, ...(await townFor(folder)) })

@@ -4,13 +4,13 @@ import type { Keys } from '../../src/keys.ts'
 const OBJECT = Buffer.alloc(64 << 10, 'x')
 const BUCKET = 'load'
 
-/** A request of one kind that clients of a stack make again and again. */
+/** A kind of request that clients of a stack send repeatedly. */
 export interface Call {
   readonly name: string
-  /** Goes to the console; the others go to the origin. */
+  /** True for a call of the console; others go to the origin. */
   readonly console?: boolean
   readonly method: string
-  /** `{n}` is the client's own number. */
+  /** `{n}` is replaced by the client's number. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Buffer
@@ -65,7 +65,7 @@ export function callsOf(keys: Keys): readonly Call[] {
   ]
 }
 
-/** Sends a call and reads its answer to the end. Returns the status, or the code of what went wrong. */
+/** Sends a call and reads its whole answer. Returns the status, or the code of an error. */
 export function send(
   { method, path, headers, body }: Call,
   n: number,

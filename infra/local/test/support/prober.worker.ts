@@ -7,7 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 /** An answer of `/health/live`. */
 export interface Probe {
   readonly app: string
-  /** By the clock that all threads share, in milliseconds. */
+  /** Milliseconds on the clock that all threads share. */
   readonly at: number
   readonly ms: number
 }

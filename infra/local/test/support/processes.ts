@@ -14,14 +14,14 @@ export interface AppRoute {
   readonly body: unknown
 }
 
-/** An app in a process of its own, as its `main.ts` starts it. */
+/** An app in a separate process, started by its `main.ts`. */
 export interface AppProcess {
   readonly name: string
   readonly url: string
   readonly routes: readonly AppRoute[]
-  /** Whether the process runs still. */
+  /** True while the process runs. */
   readonly isAlive: boolean
-  /** Has the process collect its garbage. */
+  /** Makes the process collect its garbage. */
   collect(): Promise<void>
 }
 
@@ -67,7 +67,7 @@ export async function startApp(
   }
 }
 
-/** Files that a router needs to serve a small town: an extract, and the place of its graph. */
+/** Files for a router with a small town: an extract, and the path of its graph. */
 export async function townFor(folder: string): Promise<Record<string, string>> {
   const path = join(folder, 'town.osm.pbf')
   await writeFile(path, writePbf(buildCity().elements))

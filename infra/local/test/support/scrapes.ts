@@ -1,7 +1,7 @@
 import { NOT_EVALUATED, firedBy, shippedRules, type Scrapes } from '@terrane/kubernetes/alerts'
 import type { House } from './house.ts'
 
-/** One reading of the metrics of all apps: the values of each series, by its name and labels. */
+/** One reading of the metrics of all apps: the values of each series, by name and labels. */
 export type Snapshot = ReadonlyMap<
   string,
   { readonly labels: Readonly<Record<string, string>>; readonly value: number }
@@ -20,7 +20,7 @@ const LINE = /^([a-z_:]\w*)(?:\{(.*)\})? (\S+)$/i
 const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g
 const STEP_SECONDS = 30
 
-/** Reads the metrics of every app as Prometheus does, `up` included. An app has ten seconds to answer. */
+/** Reads the metrics of every app as Prometheus does, including `up`. The timeout is ten seconds per app. */
 export async function scrape(house: ScrapedApps): Promise<Snapshot> {
   const found = new Map<string, { labels: Record<string, string>; value: number }>()
   const add = (name: string, labels: Record<string, string>, value: number) =>
@@ -44,8 +44,8 @@ export async function scrape(house: ScrapedApps): Promise<Snapshot> {
 }
 
 /**
- * What a server of metrics would hold if it went on as between snapshots: counters grow by the rate of the last two, all else
- * stays as it was last. First for so many seconds as in `calm`, then as in `fault`.
+ * Series of a Prometheus server if the state of snapshots lasted: counters grow at the rate of the last two snapshots,
+ * other values stay. First the state of `calm`, then that of `fault`.
  *
  * @param calm snapshots before the fault, and the seconds between them
  * @param fault snapshots during the fault, and the seconds between them
@@ -78,11 +78,11 @@ function extended(
   return scrapes
 }
 
-/** Seconds of calm, and of the fault after it, that alerts are evaluated over. */
+/** Seconds without and with the fault for which alerts are evaluated. */
 const [CALM_SECONDS, FAULT_SECONDS] = [1800, 1800]
 
 /**
- * The shipped alerts that fire at the end of a course as {@link extended} makes it, by their names, with their labels.
+ * The shipped alerts that fire at the end of the series of {@link extended}, by name, with their labels.
  *
  * @param calm snapshots before the fault, and the seconds between them
  * @param fault snapshots during the fault, and the seconds between them
@@ -97,7 +97,7 @@ export function alertsOf(
   )
 }
 
-/** The shipped alerts that fire over snapshots as they were taken, by their names, with their labels. */
+/** The shipped alerts that fire during a series of snapshots, by name, with their labels. */
 export function alertsDuring(snapshots: readonly TimedSnapshot[]): Record<string, unknown> {
   const series = new Map<string, { labels: Readonly<Record<string, string>>; samples: [number, number][] }>()
   for (const { seconds, snapshot } of snapshots)

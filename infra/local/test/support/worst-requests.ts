@@ -45,7 +45,7 @@ const within = (count: number) => {
   return `S_INTERSECTS(geom, POLYGON((${[...ring, ring[0]].join(',')})))`
 }
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
-/** Places in the town of the router. */
+/** Positions in the town of the router. */
 const points = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ lon: 11.58 + (i % 97) / 4000, lat: 48.09 + (i % 89) / 4000 }))
 const trace = (count: number) => JSON.stringify({ costing: 'auto', shape_match: 'map_snap', shape: points(count) })
@@ -54,7 +54,7 @@ const updateOf = (url: string) =>
 
 type Asked = Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> }
 
-/** A status that is meant, and what the answer then holds. */
+/** An expected status, and the expected content of its answer. */
 interface Right {
   readonly status: number
   readonly holds?: string
@@ -75,7 +75,7 @@ const ok = { status: 200 }
 const accepted = { status: 202 }
 export const refused = (status: number, code: string): readonly Right[] => [{ status, holds: code }]
 const tooLarge = refused(413, 'ANSWER_TOO_LARGE')
-/** PostgREST answers 500 to a statement that its time ends. */
+/** PostgREST answers 500 to a statement that exceeds its timeout. */
 const timedOut = { status: 500, holds: '"57014"' }
 const tooSlow = { status: 503, holds: 'STATEMENT_TOO_SLOW' }
 /** A large answer that a busy server does not come to within the time of a statement. */
@@ -213,7 +213,7 @@ const OF_ROWS: WorstRequests = {
 }
 
 /**
- * Requests that ask for as much as they can, and the app that answers.
+ * Requests with the largest possible cost, and their app.
  *
  * @param files address of {@link openEndlessFiles}
  */
@@ -245,12 +245,14 @@ export const worstRequests = (files: string): WorstRequests => ({
   ],
 })
 
-/** A server of files without end, and of a town. */
+/** A server of endless files, and of a town. */
 export interface EndlessFiles extends AsyncDisposable {
   readonly url: string
 }
 
-/** Serves `/town.osm.pbf`, `/bomb.osc.gz` (200 MB of blanks in 200 kB) and any other path without end, on loopback. */
+/**
+ * Serves `/town.osm.pbf`, `/bomb.osc.gz` (200 MB of blanks in 200 kB) and endless files on other paths, on loopback.
+ */
 export async function openEndlessFiles(): Promise<EndlessFiles> {
   const town = Buffer.concat([...writePbf(buildCity().elements, { timestamp: new Date(Date.UTC(2026, 0, 1)) })])
   const bomb = gzipSync(`<osmChange version="0.6">${' '.repeat(200 * MIB)}</osmChange>`)
@@ -276,7 +278,7 @@ export async function openEndlessFiles(): Promise<EndlessFiles> {
   }
 }
 
-/** Body of an import of the town, whose tables can be updated. */
+/** Body of an import of the town with tables that can be updated. */
 export function townImport({ url }: EndlessFiles): object {
   const [west, south, east, north] = [11.5, 48, 11.7, 48.2]
   return {

@@ -57,7 +57,7 @@ describe.skipIf(folder === null)('the raster reader on a page', () => {
     rmSync(home, { recursive: true, force: true })
   })
 
-  /** The means of all files, or the error, as Chromium computes them on the page. */
+  /** The means of all files, or the error, computed by Chromium on the page. */
   async function seen(html: string): Promise<Record<string, number[] | string>> {
     writeFileSync(join(home, 'index.html'), `<!doctype html>${html}`)
     const page = await browser.newPage()

@@ -40,7 +40,7 @@ const LINES = [
   'visits 1',
 ]
 
-/** Tiles and values of all batches: how many batches there are depends on the number of threads. */
+/** Sums over tiles and values of all batches, because the number of batches depends on the number of threads. */
 function sums(printed: string): number[] {
   const batches = printed
     .trim()
@@ -96,7 +96,7 @@ describe.skipIf(folder === null)('packages from tarballs in an empty folder', ()
     ['esnext', 'bundler'],
   ])('compile under --strict without an error, module %s', async (module, resolution) => {
     const out = resolution === 'nodenext' ? ['--outDir', 'out'] : ['--noEmit']
-    // The examples use top-level await, `using` and Node's files. A consumer has to set nothing else.
+    // The examples use top-level await, `using` and Node's files. These are all the settings that a consumer needs.
     const flags = ['--strict', '--target', 'es2022', '--lib', 'es2024,esnext.disposable', '--skipLibCheck', 'false']
     const args = [...flags, '--module', module, '--moduleResolution', resolution, ...out]
     const files = readdirSync(join(home, 'src')).map((file) => join('src', file))

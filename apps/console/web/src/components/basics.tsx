@@ -40,7 +40,7 @@ export function Loading({ what = 'Loading' }: { what?: string }): JSX.Element {
   )
 }
 
-/** Says that there is nothing to show, and what to do about it. */
+/** A placeholder for an empty list, with a suggestion. */
 export function Empty({
   icon,
   title,
@@ -59,7 +59,7 @@ export function Empty({
   )
 }
 
-/** A progress bar from 0 to 100; null for work whose end is not known. */
+/** A progress bar from 0 to 100; null for an unknown duration. */
 export function ProgressBar({ percent, label }: { percent: number | null; label: string }): JSX.Element {
   return (
     <div
@@ -75,13 +75,16 @@ export function ProgressBar({ percent, label }: { percent: number | null; label:
   )
 }
 
-/** A text of the worker's own description, with `names` shown as code. */
+/** A description from the worker, with `names` in backticks shown as code. */
 export function Prose({ text }: { text: string }): JSX.Element {
   const parts = text.split('`')
   return <>{parts.map((part, i) => (i % 2 === 1 && parts.length > i + 1 ? <code key={i}>{part}</code> : part))}</>
 }
 
-/** A name that may be broken after `_`, `.`, `/` and `-`, and within a word only where a word is wider than its place. */
+/**
+ * A name that may be broken after `_`, `.`, `/` and `-`. A word is broken only when it is wider than the available
+ * space.
+ */
 export function Name({ text }: { text: string }): JSX.Element {
   const parts = text.split(/(?<=[_./-])/)
   return <>{parts.flatMap((part, i) => (i === 0 ? [part] : [<wbr key={i} />, part]))}</>
@@ -120,12 +123,12 @@ export function CopyButton({ text }: { text: string }): JSX.Element {
 
 type ButtonProps = Omit<JSX.IntrinsicElements['button'], 'type' | 'class'>
 
-/** A button that submits no form. `kind`: classes of its look, such as `small primary`. */
+/** A button that does not submit its form. `kind`: CSS classes, such as `small primary`. */
 export function Button({ kind = '', ...props }: ButtonProps & { kind?: string }): JSX.Element {
   return <button type="button" class={`button ${kind}`} {...props} />
 }
 
-/** A small button that shows a picture alone. */
+/** A small button with an icon only. */
 export function IconButton({ label, icon, ...props }: ButtonProps & { label: string; icon: IconName }): JSX.Element {
   return (
     <Button kind="small icon quiet" aria-label={label} {...props}>

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact'
 /** Terms and their values, one line each. */
 export function Facts(props: {
   rows: readonly (readonly [string, ComponentChildren])[]
-  /** More classes of the list. */
+  /** Additional CSS classes of the list. */
   class?: string
 }): JSX.Element {
   return (

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 
-/** Drawn on a grid of 20 by 20, as strokes. */
+/** Stroke paths on a grid of 20 by 20. */
 const PATHS = {
   alert:
     'M10 6.5v4.2M10 13.6v.1M8.8 3.2 2.2 14.8a1.4 1.4 0 0 0 1.2 2.1h13.2a1.4 1.4 0 0 0 1.2-2.1L11.2 3.2a1.4 1.4 0 0 0-2.4 0Z',

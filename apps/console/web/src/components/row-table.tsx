@@ -13,7 +13,7 @@ export interface Sort {
   readonly isDescending: boolean
 }
 
-/** Rows of a table. With `onSort` the heads of its columns sort, with `onRow` a row is chosen. */
+/** Rows of a table. With `onSort` the column heads sort; with `onRow` a click selects a row. */
 export function RowTable(props: {
   rows: readonly Row[]
   sort?: Sort
@@ -65,7 +65,7 @@ export function RowTable(props: {
   )
 }
 
-/** Rows that are read at a time. */
+/** Rows per page. */
 const PAGE = 50
 
 /** Moves between pages of rows. */

@@ -5,7 +5,7 @@ import { Icon } from './icon.tsx'
 
 const MOST_EXAMPLES = 3
 
-/** Numbers are rows, texts are names. */
+/** Numbers are row numbers, and texts are names. */
 function exampleText(examples: readonly (number | string)[]): string {
   const shown = examples.slice(0, MOST_EXAMPLES).join(', ')
   if (typeof examples[0] === 'string') return `For example ${shown}`

@@ -28,7 +28,7 @@ type Mode = 'look' | 'rectangle' | 'polygon' | 'edit'
 
 const SIDES = ['west', 'south', 'east', 'north'] as const
 
-/** An area, drawn on a map, pasted as GeoJSON or entered as a box; the three show the same. */
+/** An area, drawn on a map, pasted as GeoJSON or entered as a box; all three show the same area. */
 export function AreaInput({ id, projectRef, value, required, invalid, onChange }: AreaInputProps): JSX.Element {
   const polygons = polygonsIn(value)
   const { map, setMap, mode, setMode } = useDrawing(projectRef, value, polygons, onChange)
@@ -83,7 +83,7 @@ export function AreaInput({ id, projectRef, value, required, invalid, onChange }
   )
 }
 
-/** The map of an area, and the tool that draws on it; the area is shown by the tool only while it is edited. */
+/** The map of an area with its drawing tool; the tool displays the area only during editing. */
 function useDrawing(projectRef: string, value: string, polygons: Polygons, onChange: (value: string) => void) {
   const [map, setMap] = useState<MapLibreMap | null>(null)
   const [mode, setShownMode] = useState<Mode>('look')
@@ -104,7 +104,7 @@ function useDrawing(projectRef: string, value: string, polygons: Polygons, onCha
   useEffect(() => {
     if (map) showArea(map, mode === 'edit' ? [] : polygons, dark)
   }, [map, value, mode, dark])
-  // A pasted area is looked at; one that was just drawn is in sight already.
+  // Moves the map to a pasted area; a drawn one is already visible.
   useEffect(() => {
     if (map && mode === 'look' && polygons.length > 0) lookAtArea(map, value)
   }, [map])
@@ -198,7 +198,7 @@ function textOf(polygons: Polygons): string {
   )
 }
 
-/** Seven digits are a centimetre. */
+/** Seven decimal digits are about a centimetre. */
 function trim(degrees: number): number {
   return Math.round(degrees * 1e7) / 1e7
 }

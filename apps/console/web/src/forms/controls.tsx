@@ -86,7 +86,7 @@ function Line(props: ControlProps): JSX.Element {
   )
 }
 
-/** A checkbox; one that was not touched shows the default. */
+/** A checkbox; it shows the default until it is changed. */
 export function Switch(props: FieldProps): JSX.Element {
   const { field, value, onChange } = props
   const id = idOf(field)
@@ -142,7 +142,7 @@ function Chips({ field, value, onChange }: FieldProps<ListField>): JSX.Element {
 /** An area, on a map and as text. */
 export function Area(props: FieldProps): JSX.Element {
   const { field, value, form, onChange } = props
-  // The text of an earlier job's area is long.
+  // Memoised, because the area of an earlier job may be a long text.
   const text = useMemo(() => textOf(field, value), [value])
   return (
     <Frame {...props} for={idOf(field)}>

@@ -143,7 +143,7 @@ function Variants(props: FieldProps<VariantsField>): JSX.Element {
   const chosen = chosenVariant(field, value, form.variants)
   const inner = field.variants[chosen]?.field
   const { description, default: fallback } = field.schema
-  // Values entered in other variants are kept and shown again with them.
+  // Values of other variants are kept and shown again when the variant is chosen again.
   const entered = useRef<Record<number, unknown>>({})
   const choose = (index: number, next: unknown) => {
     entered.current[chosen] = value

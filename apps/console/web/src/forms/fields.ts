@@ -2,7 +2,7 @@ import type { Schema } from './openapi.ts'
 
 interface FieldBase {
   readonly name: string
-  /** JSON pointer of the value in the body, as errors name it. */
+  /** JSON pointer of the value in the body, as in error messages. */
   readonly pointer: string
   readonly required: boolean
   /** Limits, description and default of the value. */
@@ -13,7 +13,7 @@ interface FieldBase {
 export interface PlainField extends FieldBase {
   readonly kind: 'text' | 'number' | 'boolean' | 'choice' | 'area' | 'json'
 }
-/** `list`: values that are typed, separated by commas; `choices`: values that are ticked. */
+/** `list`: typed values, separated by commas; `choices`: checked values. */
 export interface ListField extends FieldBase {
   readonly kind: 'list' | 'choices'
   readonly item: PlainField
@@ -29,7 +29,7 @@ export interface RowsField extends FieldBase {
   /** The form of the entry at an index. */
   readonly item: (index: number) => Field
 }
-/** One of several forms of the same value. */
+/** A value with several possible forms. */
 export interface VariantsField extends FieldBase {
   readonly kind: 'variants'
   readonly variants: readonly { readonly label: string; readonly field: Field }[]
@@ -43,7 +43,7 @@ export interface ConstantField extends FieldBase {
 /** One part of a request body, with its kind of form field. */
 export type Field = PlainField | ListField | GroupField | RowsField | VariantsField | ConstantField
 
-/** Longer lists are not typed entry by entry, but pasted. */
+/** Longest list with a form for each entry; longer ones are pasted as JSON. */
 const MOST_ROWS = 100
 
 /** Fields of a body that the console sets itself. */
@@ -132,7 +132,7 @@ function merge(shared: Schema | null, variant: Schema): Schema {
   }
 }
 
-/** `file` for `{kind: 'file', …}`, the value of a constant, else the names of the fields. */
+/** `file` for `{kind: 'file', …}`, the value of a constant, or the names of the fields. */
 function labelOf(schema: Schema): string {
   if (schema.title) return schema.title
   const single = constantOf(schema)
@@ -153,12 +153,12 @@ function constantOf(schema: Schema): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** Values that a choice offers. */
+/** The options of a choice. */
 export function optionsOf({ schema }: PlainField): readonly string[] {
   return (schema.enum ?? []) as readonly string[]
 }
 
-/** True for whole numbers. */
+/** True for integers. */
 export function isInteger(schema: Schema): boolean {
   return typeOf(schema) === 'integer'
 }

@@ -31,7 +31,7 @@ function check(problems: Problems = new Map()): FormCheck {
   return { problems, variants: {}, maxAreaKm2: 0 }
 }
 
-/** Bodies that the worker takes, each with most of its fields. */
+/** Valid request bodies, each with most of its fields. */
 const BODIES: Readonly<Record<string, { schema: unknown; bodies: readonly Record<string, unknown>[] }>> = {
   osmImportArea: {
     schema: OsmImportArea,
@@ -172,7 +172,7 @@ describe('forms made from the bodies of the worker', () => {
       const problems: Problems = new Map()
       readField(form, {}, check(problems))
       const { required = [] } = schema as Schema
-      // A group is asked for by its fields.
+      // A missing group is reported by its fields.
       const asked = [...problems].filter(([, why]) => why === 'is required').map(([pointer]) => pointer.split('/')[1])
       for (const name of required) expect(asked).toContain(name)
       expect(fieldsOf(form).some(({ name }) => name === 'projectTarget')).toBe(false)

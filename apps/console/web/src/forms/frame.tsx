@@ -8,9 +8,9 @@ import type { FormState, Problems } from './read-form.ts'
 export interface FormContext extends Pick<FormState, 'variants'> {
   readonly projectRef: string
   readonly problems: Problems
-  /** Names to offer in a text field, by the name of the field. */
+  /** Suggestions for text fields, by field name. */
   readonly suggestions: Readonly<Record<string, readonly string[]>>
-  /** Pointers of the fields that are input sources: a path in storage is one that is read there. */
+  /** Pointers of the input source fields, so that a path in storage is known to be an input. */
   readonly sources: readonly string[]
   readonly onVariants: (variants: FormState['variants']) => void
 }

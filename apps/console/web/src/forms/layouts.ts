@@ -1,10 +1,10 @@
 import examples from './examples.json' with { type: 'json' }
 
-/** Layout of a task's form. Fields that are not named come under Advanced, in the order of the schema. */
+/** Layout of a task's form. Other fields are shown under Advanced, in the order of the schema. */
 export interface FormLayout {
   /** Fields that come first, in this order. */
   readonly first: readonly string[]
-  /** Alternative input sources: one of these fields is filled in, and the form shows the chosen one. */
+  /** Alternative input sources: exactly one of these fields is filled in, and the form shows the chosen one. */
   readonly sources?: readonly { readonly name: string; readonly label: string }[]
   /** Fields of the API that a form does not need. */
   readonly hidden?: readonly string[]
@@ -24,7 +24,7 @@ const LAYOUTS: Readonly<Record<string, FormLayout>> = {
       { name: 'storagePath', label: 'A file in storage' },
       { name: 'fileUrl', label: 'A file at an address' },
     ],
-    // The same as fileUrl.
+    // `url` is the same as fileUrl.
     hidden: ['url'],
   },
   createGeoEmbeddings: {
@@ -74,7 +74,7 @@ const LAYOUTS: Readonly<Record<string, FormLayout>> = {
   },
 }
 
-/** The layout of a task's form; without one, required fields come first. */
+/** The layout of a task's form; by default, required fields come first. */
 export function layoutOf(task: string, required: readonly string[]): FormLayout {
   return LAYOUTS[task] ?? { first: required }
 }

@@ -12,7 +12,7 @@ export type Problems = Map<string, string>
 
 /** Values entered in a form. */
 export interface FormState {
-  /** The request body, in which everything that is typed stays text until it is read. */
+  /** The request body, in which entered values are texts until they are parsed. */
   readonly body: Group
   /** Index of the chosen variant by JSON pointer; -1 for none. */
   readonly variants: Readonly<Record<string, number>>
@@ -23,7 +23,7 @@ export interface FormCheck extends Pick<FormState, 'variants'> {
   readonly problems: Problems
   /** Largest area that a form accepts, in km²; 0 for no limit. */
   readonly maxAreaKm2: number
-  /** Most positions of an area; absent where the worker has not told it. */
+  /** Maximum positions of an area; absent when the worker does not state it. */
   readonly maxVertices?: number | undefined
 }
 
@@ -73,7 +73,7 @@ function valueOf(field: Field, value: unknown, check: FormCheck): unknown {
   }
 }
 
-/** The text that stands in a field's control for a value. */
+/** The text of a field's control for a value. */
 export function textOf({ kind }: Field, value: unknown): string {
   if (value === undefined || value === null) return ''
   if (typeof value === 'string') return value
@@ -81,12 +81,12 @@ export function textOf({ kind }: Field, value: unknown): string {
   return JSON.stringify(value, null, kind === 'json' ? 2 : undefined)
 }
 
-/** The members of an object; none of anything else. */
+/** The members of an object; empty for other values. */
 export function groupOf(value: unknown): Group {
   return typeof value === 'object' && value !== null ? (value as Group) : {}
 }
 
-/** The entries of a list; none of anything else. */
+/** The entries of a list; empty for other values. */
 export function rowsOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
@@ -106,7 +106,7 @@ function isEntered(field: Field, value: unknown): boolean {
   return field.fields.some((inner) => isEntered(inner, group[inner.name]))
 }
 
-/** Index of the variant that a person chose, else of the one that a value fits; -1 for none. */
+/** Index of the chosen variant, or of the first one that matches the value; -1 for none. */
 export function chosenVariant(field: VariantsField, value: unknown, variants: FormState['variants']): number {
   const chosen = variants[field.pointer]
   if (chosen !== undefined) return chosen
@@ -116,7 +116,7 @@ export function chosenVariant(field: VariantsField, value: unknown, variants: Fo
   return field.variants.findIndex((variant) => sortedJson(readField(variant.field, value, check)) === text)
 }
 
-/** The chosen variants after the entry at an index of a list was removed: those of later entries move up. */
+/** The chosen variants after an entry of a list was removed; the indexes of later entries decrease by one. */
 export function withoutRow(variants: FormState['variants'], list: string, index: number): FormState['variants'] {
   const moved = Object.entries(variants).flatMap(([pointer, variant]) => {
     const [row = '', ...rest] = pointer.startsWith(`${list}/`) ? pointer.slice(list.length + 1).split('/') : []
@@ -214,7 +214,7 @@ function readJson({ pointer }: PlainField, value: unknown, problems: Problems): 
   }
 }
 
-/** JSON of a value, with the members of objects in the order of their names. */
+/** JSON of a value with sorted members of objects. */
 function sortedJson(value: unknown): string | undefined {
   return JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

@@ -4,7 +4,7 @@ import { formatBytes } from '../lib/format.ts'
 import { useResource } from '../lib/use-resource.ts'
 import type { Group } from './read-form.ts'
 
-/** Buckets whose files are offered, and how many of each. */
+/** Maximum buckets whose files are listed, and files of each. */
 const MOST_BUCKETS = 10
 
 interface StoredFileProps {
@@ -16,7 +16,7 @@ interface StoredFileProps {
   readonly onChange: (value: Group) => void
 }
 
-/** A list of the files in storage; the chosen one fills bucket and path. What is not listed is typed. */
+/** A list of the files in storage; a choice fills bucket and path. Other files are entered by hand. */
 export function StoredFile({ id, projectRef, value, invalid, onChange }: StoredFileProps): JSX.Element {
   const stored = useResource(`stored files ${projectRef}`, async (signal) => {
     const buckets = (await readBuckets(projectRef, signal)).slice(0, MOST_BUCKETS)

@@ -9,7 +9,7 @@ import { isGiven, type Group } from './read-form.ts'
 
 /**
  * The form of a task: its input sources, then the main fields, then the rest under Advanced. `fields.ts` makes fields
- * from the schema of the request body, `layouts.ts` puts them in order, `read-form.ts` reads and checks what was entered.
+ * from the schema of the request body, `layouts.ts` orders them, `read-form.ts` parses and checks the values.
  */
 export function TaskForm(props: {
   task: string
@@ -63,11 +63,11 @@ export function TaskForm(props: {
   )
 }
 
-/** The fields of a form by their place in it. */
+/** The fields of a form by their position in it. */
 interface Arrangement {
   readonly lead: readonly Field[]
   readonly sources: readonly { readonly field: Field; readonly label: string }[]
-  /** Under Advanced. */
+  /** Fields under Advanced. */
   readonly others: readonly Field[]
 }
 

@@ -4,7 +4,7 @@ import { lazyComponent } from '../components/lazy.tsx'
 
 const DropImport = lazyComponent(() => import('./drop-import.tsx').then((module) => module.DropImport))
 
-/** Takes files that are dropped anywhere on the page, except where a box of its own takes them. */
+/** Accepts files that are dropped anywhere on the page, except on an upload box. */
 export function DropAnywhere({ projectRef }: { projectRef: string }): JSX.Element {
   const [isOver, setOver] = useState(false)
   const [drops, setDrops] = useState<readonly { readonly id: string; readonly files: readonly File[] }[]>([])

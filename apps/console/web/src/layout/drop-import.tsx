@@ -22,7 +22,9 @@ interface Progress {
   readonly problem: Problem | null
 }
 
-/** A dropped file on its way to the map: uploaded, imported in the background, and drawn. Its options wait behind "Adjust". */
+/**
+ * The import of a dropped file: uploaded, imported in the background, and shown on the map. "Adjust" opens its options.
+ */
 export function DropImport(props: {
   projectRef: string
   id: string
@@ -52,7 +54,7 @@ export function DropImport(props: {
       if (!signal.aborted) show({ problem: toProblem(error) })
     })
     return () => {
-      // Closed before it is imported, it is not imported; closed before it is a layer, it has no preview.
+      // Closing it before the import cancels the import; closing it before the layer exists removes the preview.
       abort.abort()
       if (!isShown.current) withdraw()
     }
@@ -77,7 +79,7 @@ export function DropImport(props: {
   )
 }
 
-/** Follows an import to its end, then shows its tables. */
+/** Follows an import to its end, then adds its tables. */
 function Import(props: { projectRef: string; id: string; job: Job; onDone: () => void }): JSX.Element {
   const { projectRef, id, job: begun, onDone } = props
   const { job } = useJob(projectRef, begun.taskName, begun.job_id, begun)
@@ -114,7 +116,7 @@ async function take(
   const { id, show, onDone, signal } = how
   const file = await oneFile(files)
   show({ name: file.name })
-  // Shown while it is uploaded.
+  // The preview is shown during the upload.
   const preview = await previewOf(file)
   if (preview.length > 0 && !signal.aborted) showDropped(ref, { id, preview, tables: [], rasters: [] })
   const path = await uploadFile(ref, file, (percent) => show({ percent: Math.min(99, percent) }), signal)
@@ -131,7 +133,7 @@ async function take(
     const body = { storagePath: JSON.parse(storagePath) as unknown, tableName: freeName(tableName, taken) }
     signal.throwIfAborted()
     show({ job: await submitJob(ref, fitting.task, body) })
-    // Map data needs an area, which a person chooses.
+    // Map data needs an area, which the user chooses in a form.
   } else {
     navigate(form)
     onDone()

@@ -22,7 +22,7 @@ const SECTIONS: readonly {
   { path: 'keys', label: 'Keys', icon: 'key' },
 ]
 
-/** Frame of every project page: current project, navigation, and the signed-in user. */
+/** Frame of every project page: the project, the navigation, and the user menu. */
 export function Shell(props: {
   project: Pick<Project, 'ref' | 'reference' | 'name'>
   children: ComponentChildren

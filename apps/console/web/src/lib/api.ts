@@ -22,7 +22,9 @@ class ApiError extends Error {
   }
 }
 
-/** Bytes that browsers send after a page was left: 64 KiB of all requests together. */
+/**
+ * Maximum bytes of a request that is sent while the page closes; browsers allow 64 KiB for all such requests together.
+ */
 const MOST_KEPT_ALIVE = 40_000
 
 /** The user who is signed in. */
@@ -32,7 +34,7 @@ export interface Session {
   readonly expires_at: string
 }
 
-/** `undefined` until the console has answered, null without a session. */
+/** `undefined` until the console has answered; null without a session. */
 export const session = createStore<Session | null | undefined>(undefined)
 
 /** The user whose session the console ended while a page was open; null after signing out. */

@@ -1,18 +1,18 @@
-/** A dropped file, or what has become of it: tables and rasters that a map can draw. */
+/** A dropped file, or its result: tables and rasters that a map can show. */
 export interface Dropped {
-  /** Of the drop. Tables and rasters take the place of its preview; so does nothing, when it failed. */
+  /** Id of the drop. Its tables and rasters replace its preview; empty ones remove it after a failure. */
   readonly id: string
   /** Features that are shown until the tables are there. */
   readonly preview?: readonly GeoJSON.Feature[]
   readonly tables: readonly string[]
-  /** As `/raster/v1` names them. */
+  /** Sources of rasters in the notation of `/raster/v1`. */
   readonly rasters: readonly string[]
 }
 
 let taker: ((dropped: Dropped) => void) | null = null
 let waiting: Dropped[] = []
 
-/** Takes dropped files as layers while a map is edited; returns how to stop. */
+/** Accepts dropped files as layers while a map is edited; returns a function that stops it. */
 export function takeDropped(take: (dropped: Dropped) => void): () => void {
   taker = take
   for (const dropped of waiting) take(dropped)
@@ -23,12 +23,12 @@ export function takeDropped(take: (dropped: Dropped) => void): () => void {
 }
 
 /**
- * Gives what was dropped to the map that is edited; false where there is none.
+ * Passes a dropped file to the edited map; false when no map is edited.
  *
  * @param isOpening a new map is about to be edited, and takes it then
  */
 export function giveDropped(dropped: Dropped, isOpening: boolean): boolean {
-  // Its preview waits no longer.
+  // A waiting preview of the file is removed.
   if (!taker) waiting = waiting.filter(({ id }) => id !== dropped.id)
   if (!taker && !isOpening) return false
   if (taker) taker(dropped)
@@ -36,7 +36,7 @@ export function giveDropped(dropped: Dropped, isOpening: boolean): boolean {
   return true
 }
 
-/** Whether dropped files wait for the map that is being opened. */
+/** Whether dropped files wait for the next map. */
 export function isDropWaiting(): boolean {
   return waiting.length > 0
 }

@@ -30,7 +30,7 @@ export interface Match {
   readonly geom: GeoJSON.Polygon
 }
 
-/** Tiles that show what is wanted, at least one, and tiles that show what is not. */
+/** Tiles that are like the wanted ones, at least one, and tiles that are unlike them. */
 export interface Examples {
   readonly like: readonly string[]
   readonly unlike: readonly string[]
@@ -39,11 +39,11 @@ export interface Examples {
 /** The reference of a search: tiles, or the tile at a position. */
 export type SearchFrom = Examples | { readonly lng: number; readonly lat: number }
 
-/** How unlike each other the tiles of a varied search are, and how many it gives at most. */
+/** Minimum dissimilarity of the tiles in a varied search, and maximum number of its results. */
 const VARIETY = 0.5
 export const MAX_VARIED = 100
 
-/** Largest number of tiles whose outlines are drawn. Larger tables are searched by position. */
+/** Maximum tiles whose outlines are drawn. Larger tables are searched by position. */
 export const MAX_TILES = 20_000
 
 const COLUMNS = 'table_name,kind,model_name,dims,rows,level,tile_size,attribution,bbox,created_at'
@@ -63,13 +63,16 @@ export interface SimilaritySearch {
   readonly table: string
   readonly from: SearchFrom
   readonly limit: number
-  /** Whether near repetitions are left out. */
+  /** True when similar neighbours are left out. */
   readonly varied: boolean
   /** Whether of several dates of a place the newest one alone counts. */
   readonly latest: boolean
 }
 
-/** The most similar tiles, the most similar first, or some that are unlike each other; includes the examples themselves. */
+/**
+ * The most similar tiles in descending order, or with `varied` some that differ from each other; the examples are
+ * included.
+ */
 export async function search(
   ref: string,
   { table, from, limit, varied, latest }: SimilaritySearch,
@@ -90,25 +93,25 @@ export async function search(
   return { unit: 'similarity', matches: await request<Match[]>('POST', path, body, signal) }
 }
 
-/** Value that a list of matches is ordered by. */
+/** Kind of score in a list of matches. */
 export type ScoreUnit = 'similarity' | 'change_z' | 'change_score'
 
-/** Matches in the order of their scores, the greatest first. */
+/** Matches in descending order of their scores. */
 export interface Ranking {
   readonly unit: ScoreUnit
   readonly matches: readonly Match[]
 }
 
-/** A pair of tiles, as the comparison of two tables gives it. */
+/** A pair of tiles from the comparison of two tables. */
 export interface Change {
   readonly id: string
-  /** Null where there are too few pairs to say what most of them show. */
+  /** Null when there are too few pairs for a typical change. */
   readonly change_z: number | null
   readonly change_score: number
   readonly geom: GeoJSON.Polygon
 }
 
-/** The tiles that changed most from one table to another of the same place, the most changed first. */
+/** The most changed tiles between two tables of the same place, in descending order. */
 export async function changes(
   ref: string,
   { before, after, limit }: { readonly before: string; readonly after: string; readonly limit: number },

@@ -5,14 +5,14 @@ import { formatNumber, formatRows } from './format.ts'
 import { osmExtent } from './osm-extent.ts'
 import { taskFor } from './task-for-file.ts'
 
-/** Layers that are listed one by one. */
+/** Maximum layers in a list. */
 const MOST_LAYERS = 8
-/** Too large, too many at once, too slow: no fault of the file. */
+/** Status codes for a file that is too large, too many requests, or a timeout; the file may be fine. */
 const NOT_NOW: ReadonlySet<number> = new Set([413, 429, 504])
 
-/** Facts about a file, read before it is used. */
+/** Facts about a file for display before it is used. */
 export interface FileLook {
-  /** One per layer, or one of a raster. */
+  /** One line per layer, or one for a raster. */
   readonly lines: readonly string[]
   readonly warnings: readonly JobWarning[]
   /** West, south, east, north in degrees. */
@@ -30,7 +30,7 @@ interface RasterFacts {
 }
 
 /**
- * Looks at a file in storage.
+ * Reads the facts of a file in storage.
  *
  * @param path `bucket/key`
  * @throws the service's reason for refusing it
@@ -47,7 +47,7 @@ export async function lookAtFile(ref: string, file: File, path: string): Promise
 }
 
 /**
- * Looks at a vector file as an import with these options would read it.
+ * Reads the facts of a vector file as an import with these options would see it.
  *
  * @throws the worker's reason for refusing it
  */
@@ -60,7 +60,7 @@ export async function lookAtFeatures(ref: string, how: InspectFile, signal?: Abo
   }
 }
 
-/** The parts of an import's body that decide how its file is read; null while no file is named. */
+/** The fields of an import's body that affect how its file is read; null without a file. */
 export function inspectionOf(body: Readonly<Record<string, unknown>>): InspectFile | null {
   const { fileUrl, storagePath, sourceSrs, encoding, csv, types } = body as Partial<InspectFile>
   const file = storagePath?.bucket && storagePath.path ? { storagePath } : fileUrl ? { fileUrl } : null
@@ -86,7 +86,7 @@ function lookOfRaster({
   return { lines: [`${size}, ${count} ${count === 1 ? 'band' : 'bands'} of ${dtype}, ${crs}`], warnings: [], extent }
 }
 
-/** Lines that describe to a person what an import would find. */
+/** Describes what an import would find, in lines of text. */
 export function lookOfFeatures({ layers, warnings }: FileFacts): FileLook {
   const lines = layers.slice(0, MOST_LAYERS).map(({ name, rows, geometry_types: types, srid, fields }) => {
     const shape = types.length > 0 ? types.join(', ') : 'no geometry'

@@ -8,7 +8,7 @@ export interface Bucket {
 
 /** A file in storage. */
 export interface StoredFile {
-  /** Its whole path in the bucket. */
+  /** Full path in the bucket. */
   readonly key: string
   readonly updated_at: string | null
   readonly metadata: { readonly size?: number; readonly mimetype?: string } | null
@@ -34,7 +34,7 @@ export function deleteFile(ref: string, bucket: string, key: string): Promise<un
   return request('DELETE', pathOf(ref, bucket, key))
 }
 
-/** An address that reads the file for an hour without a key. */
+/** A URL for reading the file without a key, valid for an hour. */
 export async function linkTo(ref: string, bucket: string, key: string): Promise<string> {
   return (await request<{ url: string }>('POST', pathOf(ref, bucket, key), { seconds: 3600 })).url
 }

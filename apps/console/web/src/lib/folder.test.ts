@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { base64Of, filesOfFolder, folderProblem, functionNameOf } from './folder.ts'
 
-/** A file as a browser gives it of a chosen folder. */
+/** A file in the form that a browser gives for a chosen folder. */
 function chosen(path: string, text = ''): File {
   return Object.assign(new File([text], path.split('/').at(-1) ?? ''), { webkitRelativePath: path })
 }

@@ -1,8 +1,8 @@
 import { FUNCTION_NAME_PATTERN } from '@terrane/contracts/names'
 
-/** A file of a folder that a person chose. */
+/** A file of the chosen folder. */
 export interface ChosenFile {
-  /** Below the folder's own name, which `webkitRelativePath` begins with. */
+  /** Path below the folder's own name, with which `webkitRelativePath` begins. */
   readonly path: string
   readonly file: File
 }
@@ -11,8 +11,8 @@ const ENTRIES = /^index\.(?:[cm]?[jt]s|[jt]sx)$/
 const FUNCTION_NAME = new RegExp(FUNCTION_NAME_PATTERN)
 
 /**
- * The files of a chosen folder for a function, and those left out: installed packages, which a build resolves itself,
- * and files that begin with a dot, which may hold secrets.
+ * The files of a chosen folder for a function, and the files that are left out: installed packages, which the build
+ * resolves itself, and files that begin with a dot, which may contain secrets.
  */
 export function filesOfFolder(files: Iterable<File>): { files: ChosenFile[]; left: string[] } {
   const found: ChosenFile[] = []
@@ -33,7 +33,7 @@ export function functionNameOf(files: Iterable<File>): string {
   return FUNCTION_NAME.test(name) ? name : ''
 }
 
-/** Why these files make no function under this name; null when they do. */
+/** The reason why these files are not a valid function of this name; null if they are. */
 export function folderProblem(name: string, files: readonly ChosenFile[]): string | null {
   if (!files.some(({ path }) => ENTRIES.test(path)))
     return 'The folder has no index.ts or index.js: choose the folder of one function.'

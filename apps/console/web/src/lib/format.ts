@@ -26,7 +26,7 @@ export function formatNumber(value: number): string {
 }
 
 /**
- * `5,163 – 18,081`, or one number where both are equal.
+ * `5,163 – 18,081`, or one number when both are equal.
  *
  * @param all the least and the greatest number beside which it is shown: a thousandth of what lies between is told apart
  */
@@ -37,10 +37,10 @@ export function formatRange(from: number, to: number, all: readonly [number, num
   return from === to ? format.format(from) : `${format.format(from)} – ${format.format(to)}`
 }
 
-/** Numbers that are names: their digits are not grouped. */
+/** Fields with identifiers: their digits are not grouped. */
 const CODES: ReadonlySet<string> = new Set(['srid', 'epsg', 'id'])
 
-/** A value of a record for people; `name` is that of its field. */
+/** A formatted value of a record; `name` is its field. */
 export function formatFact(name: string, value: unknown): string {
   return typeof value === 'number' && !CODES.has(name.toLowerCase()) ? formatNumber(value) : String(value)
 }
@@ -64,7 +64,7 @@ function twoDigits(value: number): string {
   return String(value).padStart(2, '0')
 }
 
-/** JSON over several lines, with arrays of a few numbers on one: positions and boxes stay readable. */
+/** JSON on several lines, but with short arrays of numbers, such as positions and boxes, on one line. */
 export function formatJson(value: unknown): string {
   const number = String.raw`-?\d+(?:\.\d+)?(?:e[+-]?\d+)?`
   const short = new RegExp(String.raw`\[\s+(${number}(?:,\s+${number}){0,7})\s+\]`, 'g')
@@ -102,10 +102,10 @@ const WRITTEN: Readonly<Record<string, string>> = {
   url: 'URL',
 }
 
-/** Names that describe how a value is written, not its meaning. */
+/** Display names for fields whose own name describes a format. */
 const CALLED: Readonly<Record<string, string>> = { aoiGeoJson: 'Area' }
 
-/** A name of the interface for people: `geotiffPath` is `GeoTIFF path`. */
+/** A field name as text for people: `geotiffPath` becomes `GeoTIFF path`. */
 export function humanise(name: string): string {
   const called = CALLED[name]
   if (called !== undefined) return called

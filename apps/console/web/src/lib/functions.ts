@@ -9,7 +9,7 @@ export interface FunctionSummary {
   readonly bytes: number
   /** Null while no version has been served. */
   readonly policy: Policy | null
-  /** Why the newest code is not served. */
+  /** Build or start error of the newest code, which is therefore not served. */
   readonly problem: { readonly code: string; readonly message: string; readonly details: string | null } | null
   readonly created_by: string
   readonly created_at: string | null
@@ -106,7 +106,7 @@ export function removeFunction(ref: string, name: string): Promise<void> {
   return request('DELETE', pathOf(ref, name))
 }
 
-/** Deploys the files of a folder; each is given by its path within it. */
+/** Deploys the files of a folder, with their paths relative to it. */
 export function deployFunction(
   ref: string,
   name: string,

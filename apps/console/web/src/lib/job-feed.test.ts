@@ -7,7 +7,7 @@ function job(task: string, minute: number): Job {
   return { job_id: `${task}-${minute}`, taskName: task, created_at: created } as Job
 }
 
-/** Jobs of two tasks, every third minute of the one and every other of the other, in pages of four. */
+/** Jobs of two tasks, every third minute and every second minute, in pages of four. */
 const ALL: Readonly<Record<string, readonly Job[]>> = {
   a: Array.from({ length: 15 }, (_, i) => job('a', 58 - i * 3)),
   b: Array.from({ length: 20 }, (_, i) => job('b', 59 - i * 2)),

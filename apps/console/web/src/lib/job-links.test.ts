@@ -29,7 +29,7 @@ const classes = {
   attribution: '',
   classes: [{ name: 'a', rows: 3, mean_probability: null }],
 }
-/** A result of each task, as its schema has it. */
+/** A result of each task, in the form of its schema. */
 const RESULTS: { readonly [Name in TaskName]: TaskResults[Name] } = {
   osmImportArea: { tables: [{ ...area, topic: 'streets' }], ...about, licence: '', counts: {} },
   overtureImportArea: { tables: [{ ...area, type: 'segment' }], ...about },
@@ -78,7 +78,7 @@ const RESULTS: { readonly [Name in TaskName]: TaskResults[Name] } = {
   clusterEmbeddings: { ...classes, ...fitted, inertia: 0.5 },
 }
 
-/** What is trained is no table and no file. */
+/** A trained classifier is neither a table nor a file. */
 const LINKED = TASK_NAMES.filter((name) => name !== 'trainClassifier')
 
 test.each(LINKED)('the result of %s links to something, and each link is whole', (taskName) => {

@@ -48,7 +48,7 @@ const LINKS: { readonly [Name in TaskName]: (result: TaskResults[Name]) => Parti
   exportTable: ({ bucket, path, bytes }) => ({ files: [{ bucket, path, bytes }] }),
 }
 
-/** Links of a job's result; empty for a task that this page does not know. */
+/** Links of a job's result; empty for an unknown task. */
 export function jobLinks({ taskName, result }: Pick<Job, 'taskName' | 'result'>): JobLinks {
   if (result === null || !Object.hasOwn(LINKS, taskName)) return NONE
   const of = LINKS[taskName as TaskName] as (result: unknown) => Partial<JobLinks>

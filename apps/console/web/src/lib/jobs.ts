@@ -32,7 +32,7 @@ export function cancelJob(ref: string, job: Job): Promise<Job> {
   return request('DELETE', projectPath(ref, `/jobs/${encodeURIComponent(job.taskName)}/${job.job_id}`))
 }
 
-/** Queues a failed job's request once more; the answer is a new job. */
+/** Queues a failed job's request again; returns a new job. */
 export function retryJob(ref: string, job: Job): Promise<Job> {
   return request('POST', projectPath(ref, `/jobs/${encodeURIComponent(job.taskName)}/${job.job_id}/retry`))
 }
@@ -62,14 +62,14 @@ function madeNothing({ tables, rows }: Readonly<Record<string, unknown>>): boole
 
 /** Outcome for the files of a job that made one table of many files. */
 export interface JobSources {
-  /** All of it in a sentence. */
+  /** Summary of it in a sentence. */
   readonly said: string
   readonly failures: readonly { readonly name: string; readonly message: string }[]
   /** Number of failures that the result does not name. */
   readonly unnamed: number
 }
 
-/** Null for a job of one file. */
+/** Null for a job with a single file. */
 export function jobSources({ result }: Job): JobSources | null {
   const sources = result?.['sources'] as Partial<EmbeddingSources> | undefined
   if (typeof sources?.total !== 'number') return null
@@ -82,7 +82,7 @@ export function jobSources({ result }: Job): JobSources | null {
   return { said: `${parts.join(', ')}.`, failures, unnamed: failed - failures.length }
 }
 
-/** Short name of a job: a name in its input, that of the file of a part, or the beginning of its id. */
+/** Short name of a job: a name from its input, the name of a shard's file, or the beginning of its id. */
 export function jobSubject(job: Job): string {
   const { input } = job
   for (const name of ['tableName', 'table', 'areaName', 'tablePrefix']) {

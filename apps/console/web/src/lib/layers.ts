@@ -9,7 +9,7 @@ export interface Layer {
 }
 
 export interface LayerList {
-  /** False while the bucket is not there. */
+  /** False while the bucket does not exist. */
   readonly exists: boolean
   readonly data: readonly Layer[]
 }

@@ -38,7 +38,7 @@ export function readMaps(ref: string, signal?: AbortSignal): Promise<readonly Ma
   )
 }
 
-/** A map by its id; null where there is none. */
+/** A map by its id; null when it does not exist. */
 export async function readMap(ref: string, id: string, signal?: AbortSignal): Promise<KeptMap | null> {
   const select = `${SUMMARY},style,publishable_key,origins`
   const [found] = await request<MapRow[]>('GET', rows(ref, 'maps', { id: `eq.${id}`, select }), undefined, signal)
@@ -59,7 +59,10 @@ export async function readVersion(ref: string, id: string, version: number): Pro
   return documentOf(found?.style)
 }
 
-/** Saves what comes after a version, and tells its number. A map that was saved since is not overwritten (409). */
+/**
+ * Saves changes that are based on a version, and returns the new version. A map with a newer version is not overwritten
+ * (409).
+ */
 export async function saveMap(ref: string, id: string, version: number, map: MapDocument): Promise<number> {
   const body = { version, title: map.title, style: compile(map) }
   return (await request<{ version: number }>('PUT', mapPath(ref, id), body)).version
@@ -69,7 +72,7 @@ export function deleteMap(ref: string, id: string): Promise<void> {
   return request('DELETE', mapPath(ref, id))
 }
 
-/** Makes a version of a map public; refused where the kept map is another one, or shows other tables (409). */
+/** Makes a version of a map public; refused when the stored map has another version or other tables (409). */
 export function shareMap(
   ref: string,
   id: string,

@@ -9,8 +9,8 @@ export interface ModelState {
 }
 
 /**
- * The model that a form takes in the place of a default whose weights are missing; undefined when the default is there.
- * A model that was added is chosen by hand.
+ * Model for a form when the weights of the default are missing; undefined when they are present. An additional model is
+ * only chosen by hand.
  */
 export function modelInstead(models: readonly ModelState[]): string | undefined {
   if (!models.some((model) => model.is_default && !model.available)) return undefined

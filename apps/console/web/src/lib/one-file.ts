@@ -26,9 +26,9 @@ export async function oneFile(files: readonly File[]): Promise<File> {
   return new File(await pack(files), `${stem}.zip`, { type: 'application/zip' })
 }
 
-/** The bytes of a zip of files, not made smaller. */
+/** The bytes of an uncompressed zip of files. */
 async function pack(files: readonly File[]): Promise<BlobPart[]> {
-  // The code is loaded only for files that belong together.
+  // The code is loaded only for data sets of several files.
   const { Zip, ZipPassThrough } = await import('fflate')
   const parts: BlobPart[] = []
   const zip = new Zip((error, bytes) => {

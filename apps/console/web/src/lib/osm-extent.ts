@@ -5,10 +5,10 @@ const MAX_BLOB_HEADER = 64 * 1024
 const MAX_BLOB = 1024 * 1024
 const NANODEGREES = 1e9
 
-/** The bounding box in the header of an .osm.pbf, in degrees; null where it has none or cannot be read. */
+/** The bounding box in the header of an .osm.pbf, in degrees; null when it is missing or unreadable. */
 export async function osmExtent(file: Blob): Promise<Box | null> {
   const { PbfReader } = await import('pbf')
-  /** Numbers and bytes of a message, by the number of their field. */
+  /** Numbers and bytes of a protobuf message, by field number. */
   const read = (bytes: ArrayBuffer | Uint8Array, kinds: Readonly<Record<number, 'bytes' | 'signed' | 'whole'>>) =>
     new PbfReader(bytes).readFields(
       (tag, found, pbf) => {

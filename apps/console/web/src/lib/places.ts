@@ -2,7 +2,7 @@ import { boxOf } from '../map/box.ts'
 import { readLiveTables } from '../map/live.ts'
 import { projectPath, request, toProblem } from './api.ts'
 
-/** A named thing of a table of the project. */
+/** A named feature of a table of the project. */
 export interface Place {
   readonly name: string
   /** `schema.table`. */
@@ -10,13 +10,13 @@ export interface Place {
   readonly at: { readonly lng: number; readonly lat: number }
 }
 
-/** Tables that are looked into, and names that each may give. */
+/** Maximum tables that are searched, and results of each. */
 const MOST_TABLES = 16
 const MOST_NAMES = 5
 
 /**
- * Things of the project's own tables whose name holds a text, one of each name and table; and the tables that have names.
- * The routing engine knows none.
+ * Features of the project's tables whose name contains a text, one per name and table, and the tables that have names.
+ * The routing engine has no place names.
  */
 export async function findPlaces(
   ref: string,
@@ -44,13 +44,13 @@ async function namedIn(ref: string, table: string, text: string, signal?: AbortS
       return at ? [{ name: String(properties?.['name']), table, at }] : []
     })
   } catch (error) {
-    // 42703: there is no such column.
+    // 42703: the table has no such column.
     if (toProblem(error).code === '42703') return null
     throw error
   }
 }
 
-/** A place on the thing: of a line its middle position, of an area the middle of its box. */
+/** A position for a feature: the middle position of a line, the centre of an area's box. */
 function middleOf(geometry: GeoJSON.Geometry | null): Place['at'] | null {
   if (geometry === null) return null
   const positions = positionsOf(geometry)

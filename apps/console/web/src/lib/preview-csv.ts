@@ -1,12 +1,11 @@
-/** Most fields of a record. A wider file is not previewed. */
+/** Maximum fields of a record. A wider file has no preview. */
 const MOST_FIELDS = 2000
 
 const LATITUDE = /^(lat|latitude|y|lat_?deg)$/i
 const LONGITUDE = /^(lon|lng|long|longitude|x|lon_?deg)$/i
 
 /**
- * The rows of a delimited text as points without properties, at most so many, where columns are named as latitudes and
- * longitudes are.
+ * The first rows of a delimited text as points without properties, if columns have names of latitudes and longitudes.
  *
  * @param isWhole false where the text is cut off: its last line is left out
  */
@@ -32,7 +31,7 @@ function degreesOf(text: string | undefined): number {
   return text === undefined || text.trim() === '' ? Number.NaN : Number(text.replace(',', '.'))
 }
 
-/** Fields by record. Quoted fields may hold delimiters, line ends, and quotes that are doubled. */
+/** Fields by record. Quoted fields may contain delimiters, line ends, and doubled quotes. */
 function* recordsOf(text: string): Generator<string[], undefined> {
   const delimiter = mostFrequent(text.slice(0, text.indexOf('\n') >>> 0))
   const field = new RegExp(`(?:"((?:[^"]|"")*)"|([^${delimiter}\\r\\n]*))(${delimiter}|\\r?\\n|$)`, 'y')

@@ -1,9 +1,9 @@
-/** Reference systems whose positions are longitudes and latitudes. */
+/** Reference systems with longitudes and latitudes as positions. */
 const DEGREES = /CRS84|EPSG:{1,2}4326/i
 
 /**
- * The features in a part of a GeoJSON text, at most so many and without properties: those of a collection, or one on each
- * line. None where the positions are not degrees.
+ * The first features in a part of a GeoJSON text, without properties: those of a collection, or one per line. Empty
+ * when the positions are not degrees.
  *
  * @example
  * ```ts
@@ -23,7 +23,7 @@ export function featuresIn(text: string, most: number): readonly GeoJSON.Feature
   return found
 }
 
-/** Texts of the objects that follow each other, up to the first that is cut off or the end of their list. */
+/** Texts of consecutive objects, up to the first incomplete one or the end of their list. */
 function* objectsIn(text: string, from: number): Generator<string> {
   let depth = 0
   let start = from
@@ -48,7 +48,7 @@ function* objectsIn(text: string, from: number): Generator<string> {
   }
 }
 
-/** Place of the quote that ends a string; the end of the text where there is none. */
+/** Index of the quote that ends a string; the length of the text when there is none. */
 function endOfString(text: string, from: number): number {
   for (let i = from + 1; i < text.length; i++) {
     if (text[i] === '\\') i++
@@ -57,7 +57,7 @@ function endOfString(text: string, from: number): number {
   return text.length
 }
 
-/** A feature without its properties, which a preview does not show; null for what a map cannot draw. */
+/** A feature without its properties, which a preview does not show; null for a geometry that a map cannot draw. */
 function readFeature(text: string): GeoJSON.Feature | null {
   try {
     const { type, geometry } = JSON.parse(text) as Partial<GeoJSON.Feature>
@@ -70,7 +70,7 @@ function readFeature(text: string): GeoJSON.Feature | null {
   }
 }
 
-/** Levels of lists around the positions of a geometry. */
+/** Nesting depth of the positions of a geometry. */
 const DEPTHS: ReadonlyMap<string, number> = new Map([
   ['Point', 0],
   ['MultiPoint', 1],
@@ -80,7 +80,7 @@ const DEPTHS: ReadonlyMap<string, number> = new Map([
   ['MultiPolygon', 3],
 ])
 
-/** Whether coordinates are positions in degrees, so many lists deep. */
+/** Whether coordinates are positions in degrees with this nesting depth. */
 function isNested(at: unknown, depth: number | undefined): boolean {
   if (!Array.isArray(at) || depth === undefined) return false
   if (depth > 0) return at.length > 0 && at.every((inner) => isNested(inner, depth - 1))

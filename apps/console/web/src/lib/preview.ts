@@ -1,12 +1,12 @@
 import { featuresIn } from './preview-geojson.ts'
 import { pointsIn } from './preview-csv.ts'
 
-/** Parts of files that are read for a preview in a moment, and the most features of it. */
+/** Maximum bytes of a file that are read for a preview, and maximum features of it. */
 const MOST_BYTES = { table: 1 << 20, geojson: 4 << 20 }
 const MOST_FEATURES = 5000
 
 /**
- * The first features of a file, read in the page before it is uploaded; none for formats that the page cannot read, such
+ * The first features of a file, read by the page before the upload; empty for formats that the page cannot read, such
  * as archives.
  */
 export async function previewOf(file: File): Promise<readonly GeoJSON.Feature[]> {

@@ -3,9 +3,9 @@ import { projectPath, request } from './api.ts'
 /** A project as the console's API describes it. */
 export interface Project {
   readonly id: string
-  /** Its name in addresses: its reference, or its id where another project of the person has the same reference. */
+  /** Name of the project in URLs: its reference, or its id if another project of the user has the same reference. */
   readonly ref: string
-  /** Its reference, for people. */
+  /** Reference of the project for display. */
   readonly reference: string
   readonly name: string
   readonly organization: { readonly id: string; readonly name: string }
@@ -22,7 +22,7 @@ export async function readProjects(signal: AbortSignal): Promise<Project[]> {
   return data.map(addressed)
 }
 
-/** The project that an address names. */
+/** The project of a URL. */
 export async function readProject(address: string, signal: AbortSignal): Promise<Project> {
   return addressed(await request<Told>('GET', projectPath(address), undefined, signal))
 }

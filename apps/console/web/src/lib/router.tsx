@@ -4,12 +4,12 @@ import { createStore, useStore } from './store.ts'
 const place = createStore(location.pathname + location.search)
 addEventListener('popstate', ({ state }) => {
   place.set(location.pathname + location.search)
-  // The browser has scrolled already, but before this place was drawn again.
+  // Restores the scroll position here, because the browser did it before this page was rendered.
   const { scroll } = (state ?? {}) as { readonly scroll?: number }
   if (scroll) requestAnimationFrame(() => requestAnimationFrame(() => scrollTo(0, scroll)))
 })
 
-/** Goes to an address of the page. */
+/** Navigates to a path of the page. */
 export function navigate(to: string, options: { replace?: boolean } = {}): void {
   if (options.replace) history.replaceState(null, '', to)
   else {
@@ -20,13 +20,13 @@ export function navigate(to: string, options: { replace?: boolean } = {}): void 
   scrollTo(0, 0)
 }
 
-/** Current address of the page: the path without its query, and the query. */
+/** Current path of the page, without its query, and the query. */
 export function usePlace(): { readonly path: string; readonly query: URLSearchParams } {
   const [path = '/', query = ''] = useStore(place).split('?')
   return { path, query: new URLSearchParams(query) }
 }
 
-/** The parts of a path that a pattern like `/p/:ref/jobs` names, decoded; null when it does not fit. */
+/** The decoded parts of a path for a pattern like `/p/:ref/jobs`; null when it does not match. */
 export function match(pattern: string, path: string): Readonly<Record<string, string>> | null {
   const wanted = pattern.split('/')
   const given = path.replace(/\/$/, '').split('/')
@@ -40,7 +40,7 @@ export function match(pattern: string, path: string): Readonly<Record<string, st
   return found
 }
 
-/** A link within the page; modified clicks stay the browser's. */
+/** A link within the page; clicks with modifier keys are left to the browser. */
 export function Link({ href, ...rest }: JSX.IntrinsicElements['a'] & { href: string }): JSX.Element {
   return (
     <a

@@ -3,7 +3,7 @@ import { placed, readStop, stopName, stopProblem, stopText, emptyStop } from '..
 import { decodeShape } from './routing.ts'
 
 test('a shape of six digits becomes positions of longitude and latitude', () => {
-  // The example of the polyline algorithm's description, whose five digits become six.
+  // The example of the polyline algorithm's description, read with six digits instead of five.
   expect(decodeShape('_p~iF~ps|U_ulLnnqC_mqNvxq`@')).toEqual([
     [-12.02, 3.85],
     [-12.095, 4.07],

@@ -52,7 +52,7 @@ export interface Trip {
   readonly summary: Summary
 }
 
-/** Number of alternative routes to request. The engine gives them only between two places. */
+/** Number of alternative routes to request. The engine returns them only for two places. */
 const ALTERNATES = 2
 
 /** The best route, then the alternatives. */
@@ -65,16 +65,13 @@ export async function findRoutes(ref: string, wanted: RouteRequest, signal?: Abo
   return [trip, ...alternates.map((other) => other.trip)]
 }
 
-/** Areas around a place, the farthest first. */
+/** Areas around a place, the largest first. */
 export type Reach = GeoJSON.FeatureCollection<
   GeoJSON.Polygon | GeoJSON.MultiPolygon,
   { readonly contour: number; readonly metric: string }
 >
 
-/**
- * Areas that can be reached from a place ([lng, lat]) within so many minutes, and within a third and two thirds of
- * them.
- */
+/** Areas that can be reached from a place ([lng, lat]) in the given minutes, and in a third and two thirds of them. */
 export function findReach(
   ref: string,
   wanted: { readonly place: readonly [number, number]; readonly costing: Costing; readonly minutes: number },
@@ -87,7 +84,7 @@ export function findReach(
   return request('POST', projectPath(ref, '/isochrone'), body, signal)
 }
 
-/** Bounding box of the routing engine's road graph; null where it does not report one. */
+/** Bounding box of the routing engine's road graph; null when it is not reported. */
 export async function readGraphBox(ref: string, signal?: AbortSignal): Promise<Box | null> {
   const { bbox } = await request<{ bbox?: GeoJSON.FeatureCollection<GeoJSON.Polygon> }>(
     'POST',
@@ -99,8 +96,8 @@ export async function readGraphBox(ref: string, signal?: AbortSignal): Promise<B
 }
 
 /**
- * Positions of an encoded polyline of six digits as [lng, lat] in degrees: signed differences in groups of five bits,
- * the lowest first, from 63 on.
+ * Decodes a polyline with six digits to [lng, lat] in degrees. The format has signed differences in groups of five
+ * bits, the lowest first, offset by 63.
  */
 export function decodeShape(shape: string): [number, number][] {
   return polyline.decode(shape, 6).map(([lat, lng]) => [lng, lat])

@@ -3,13 +3,13 @@ import { projectPath, request } from './api.ts'
 
 export type { Schedule } from '@terrane/contracts'
 
-/** Every schedule of a project, newest first; a project has a hundred at most. */
+/** Every schedule of a project, newest first; a project has at most a hundred. */
 export async function readSchedules(ref: string, signal?: AbortSignal): Promise<readonly Schedule[]> {
   const { data } = await request<ScheduleList>('GET', projectPath(ref, '/schedules?limit=100'), undefined, signal)
   return data
 }
 
-/** Has a request submitted at each time of a cron expression. */
+/** Creates a schedule that submits a request at each time of a cron expression. */
 export function makeSchedule(
   ref: string,
   task: string,

@@ -5,14 +5,14 @@ import { projectPath, request } from './api.ts'
 /** Types that a parameter may have. */
 export const PARAMETER_TYPES = ['text', 'bigint', 'double precision', 'boolean', 'date', 'timestamptz'] as const
 
-/** A value that a statement names as `:name`. */
+/** A value for `:name` in a statement. */
 export interface SqlParameter {
   readonly name: string
   readonly type: (typeof PARAMETER_TYPES)[number]
   readonly value: string
 }
 
-/** A statement as it is sent. */
+/** A statement with its parameters. */
 export interface Statement {
   readonly sql: string
   readonly parameters: readonly SqlParameter[]
@@ -24,9 +24,9 @@ export type Row = Readonly<Record<string, unknown>>
 export interface SqlResult {
   readonly columns: readonly { readonly name: string; readonly type: string }[]
   readonly rows: readonly Row[]
-  /** There are further rows. */
+  /** True when there are further rows. */
   readonly more: boolean
-  /** Of the planner: cost in its own units, and rows. */
+  /** The planner's estimate: cost in its own units, and number of rows. */
   readonly estimate: { readonly cost: number; readonly rows: number }
 }
 
@@ -39,7 +39,7 @@ export function keepTable(ref: string, statement: Statement, name: string): Prom
   return request('POST', projectPath(ref, '/sql/v1/table'), { ...statement, name })
 }
 
-/** The columns of a table, as a question needs them: geometries are those in degrees. @param table `schema.table` */
+/** The columns of a table for the question form; geometries are in degrees. @param table `schema.table` */
 export async function readQuestionTable(ref: string, table: string, signal?: AbortSignal): Promise<QuestionTable> {
   const dot = table.indexOf('.')
   const quoted = qualified(table.slice(0, dot), table.slice(dot + 1))
@@ -48,14 +48,14 @@ export async function readQuestionTable(ref: string, table: string, signal?: Abo
   return { table, columns: columns.map(({ name }) => name), geometry: geometry?.name ?? null }
 }
 
-/** The parameters that a statement names, with the types and values that they had before. */
+/** The parameters in a statement, with their former types and values. */
 export function parametersOf(sql: string, before: readonly SqlParameter[]): SqlParameter[] {
   const names = new Set<string>()
   replaceNames(sql, (name) => (names.add(name), null))
   return [...names].map((name) => before.find((one) => one.name === name) ?? { name, type: 'text', value: '' })
 }
 
-/** The rows as features; empty where no column has geometries. Geometries without an SRID are text. */
+/** The rows as features; empty when no column has geometries. Geometries without an SRID are text. */
 export function featuresOf({ columns, rows }: SqlResult): GeoJSON.FeatureCollection {
   const column = columns.find(({ type }) => /^(\w+\.)?geograph|^(\w+\.)?geometry/.test(type))?.name
   const features = rows.flatMap((row): GeoJSON.Feature[] => {

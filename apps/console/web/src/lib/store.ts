@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** A value that components follow. */
+/** A value with change notifications. */
 export interface Store<T> {
   readonly get: () => T
   readonly set: (value: T) => void
-  /** Calls back after each change; returns how to stop. */
+  /** Calls back after each change; returns a function that stops it. */
   readonly subscribe: (onChange: () => void) => () => void
 }
 

@@ -18,7 +18,7 @@ export interface Table {
   readonly shared_with: readonly Role[]
 }
 
-/** A name without the schema that goes without saying. */
+/** A table name without the default schema. */
 export function tableLabel(qualified: string): string {
   return qualified.replace(/^public\./, '')
 }
@@ -58,7 +58,7 @@ export function dropTable(ref: string, table: Table): Promise<void> {
   return request('DELETE', pathOf(ref, table))
 }
 
-/** Client code that reads the table, ready to be pasted. */
+/** Client code that reads the table. */
 export function callOf(table: Table, language: 'supabase-js' | 'curl'): string {
   const { table_schema: schema, table_name: name } = table
   if (language === 'curl') {
@@ -68,10 +68,10 @@ export function callOf(table: Table, language: 'supabase-js' | 'curl'): string {
   return `const { data, error } = await supabase${schema === 'public' ? '' : `.schema('${schema}')`}.from('${name}').select('*').limit(10)`
 }
 
-/** Formats that a table is downloaded in. */
+/** Download formats of a table. */
 export const FILE_FORMATS = ['GeoPackage', 'GeoJSON', 'GeoParquet', 'FlatGeobuf', 'CSV'] as const
 
-/** Address of the table as a file, which the browser saves. */
+/** URL of the table as a file for download. */
 export function fileOf(ref: string, table: Table, format: (typeof FILE_FORMATS)[number]): string {
   return `${pathOf(ref, table)}/file?format=${format}`
 }

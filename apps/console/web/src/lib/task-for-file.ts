@@ -2,7 +2,7 @@ import { tableNameOf } from '@terrane/core'
 import type { Box } from '../map/graticule.ts'
 import { BUILT_IN_MODEL } from './models.ts'
 
-/** Task for a file by its name's extension, with the form fields that are known; `extent` of OSM data. */
+/** Task for a file by its extension, with known values of form fields; `extent` of OSM data. */
 export function taskFor(
   name: string,
   path: string,
@@ -30,7 +30,7 @@ export function taskFor(
   return { task: 'ogr2ogrImport', label: 'Import the file', presets: { storagePath, tableName } }
 }
 
-/** Address of the form of a fitting task, filled in. */
+/** URL of the form of a suitable task, with its fields filled in. */
 export function formOf(ref: string, { task, presets }: Pick<ReturnType<typeof taskFor>, 'task' | 'presets'>): string {
   return `/p/${ref}/new/${task}?${new URLSearchParams(presets).toString()}`
 }

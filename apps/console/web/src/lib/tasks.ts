@@ -1,18 +1,18 @@
 import type { TaskName } from '@terrane/contracts'
 import type { IconName } from '../components/icon.tsx'
 
-/** How a task is shown to people. */
+/** Display texts of a task. */
 interface TaskFace {
   readonly icon: IconName
   readonly label: string
   readonly group: TaskGroup
-  /** The purpose of the task, in a sentence without names of the interface. */
+  /** The purpose of the task, in a sentence without field names. */
   readonly about: string
 }
 
 export type TaskGroup = 'add' | 'analyse' | 'publish'
 
-/** Headings of the groups, in the order in which they are shown. */
+/** Headings of the groups, in display order. */
 export const TASK_GROUPS: Readonly<Record<TaskGroup, string>> = {
   add: 'Add data',
   analyse: 'Search and analyse',
@@ -94,10 +94,10 @@ const FACES = {
   },
 } satisfies Record<TaskName, TaskFace>
 
-/** Names of the tasks, in the order in which they are shown. */
+/** Names of the tasks, in display order. */
 export const TASKS: readonly string[] = Object.keys(FACES)
 
-/** How a task is shown; null for one that this page does not know. */
+/** Display texts of a task; null for an unknown one. */
 export function taskFace(task: string): TaskFace | null {
   return Object.hasOwn(FACES, task) ? FACES[task as TaskName] : null
 }

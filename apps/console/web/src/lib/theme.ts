@@ -7,7 +7,7 @@ const system = matchMedia('(prefers-color-scheme: dark)')
 
 /** The user's choice; theme.js has applied it before the first paint. */
 export const theme = createStore<Theme>((document.documentElement.dataset['theme'] as Theme | undefined) ?? 'system')
-/** Whether the page is shown dark. */
+/** True when the page has the dark theme. */
 export const isDark = createStore(resolve())
 
 export function setTheme(next: Theme): void {

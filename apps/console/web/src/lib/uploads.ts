@@ -17,7 +17,7 @@ export async function uploadFile(
   onPercent: (percent: number) => void,
   signal?: AbortSignal,
 ): Promise<string> {
-  // The code is loaded only for an upload.
+  // The code is loaded only for uploads.
   const [{ Upload }] = await Promise.all([import('tus-js-client'), makeBucket(ref)])
   let key = `${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}/${safeName(file.name)}`
   await new Promise<void>((resolve, reject) => {
@@ -26,18 +26,18 @@ export async function uploadFile(
       endpoint: new URL(projectPath(ref, '/storage/v1/upload/resumable'), location.href).href,
       chunkSize: CHUNK_BYTES,
       retryDelays: [0, 1000, 3000, 5000, 10_000],
-      // An upload that was cut off by closing the page is resumed when the same file is chosen again.
+      // An upload that was interrupted by closing the page is resumed when the same file is chosen again.
       removeFingerprintOnSuccess: true,
       headers: { 'x-csrf-token': session.get()?.csrf_token ?? '' },
       metadata,
       onProgress: (sent, total) => onPercent(total > 0 ? (100 * sent) / total : 100),
       onSuccess: () => {
-        // An upload that is whole cannot be given up: the storage would answer 404.
+        // A completed upload cannot be aborted, because the storage would answer 404.
         signal?.removeEventListener('abort', stop)
         resolve()
       },
       onError: (error) => {
-        // It may have been deleted meanwhile.
+        // The bucket may have been deleted meanwhile.
         withBucket.delete(ref)
         reject(error)
       },
@@ -69,7 +69,7 @@ function safeName(name: string): string {
 /** Projects whose bucket is known to exist. */
 const withBucket = new Set<string>()
 
-/** Creates the bucket for uploads where this page has not seen it yet. */
+/** Creates the bucket for uploads, unless this page knows that it exists. */
 async function makeBucket(ref: string): Promise<void> {
   if (withBucket.has(ref)) return
   await request('POST', projectPath(ref, '/storage/v1/bucket'), { name: UPLOADS }).catch((error: unknown) => {

@@ -5,9 +5,9 @@ import { toProblem, type Problem } from './api.ts'
 export interface Action {
   readonly busy: boolean
   readonly problem: Problem | null
-  /** Does it; a failure becomes the problem, until it is done again. */
+  /** Runs the action; a failure is kept as the problem until the next run. */
   readonly run: (work: () => Promise<unknown>) => Promise<void>
-  /** Forgets the problem. */
+  /** Removes the problem. */
   readonly clear: () => void
 }
 

@@ -51,10 +51,10 @@ export function useResource<T>(key: string | null, read: (signal: AbortSignal) =
   }
 }
 
-/** Answers of a server that is busy are asked for again after this. */
+/** Milliseconds before a request to a busy server is repeated. */
 const AGAIN_MS = 3000
 
-/** A resource that is read again until the server has time for it, or says what is wrong with the request. */
+/** A resource that is read again while the server is busy, until it answers or refuses the request. */
 export function useRetried<T>(resource: Resource<T>): Resource<T> {
   const { problem, reload } = resource
   useEffect(() => {

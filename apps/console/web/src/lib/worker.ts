@@ -6,11 +6,11 @@ import { useResource, type Resource } from './use-resource.ts'
 /** Limits of one job, and the current load of the worker. */
 export interface Capacity {
   readonly maxAoiKm2: number
-  /** Absent of a worker of an earlier release. */
+  /** Absent for a worker of an earlier release. */
   readonly maxAoiVertices?: number
   readonly queued: number
   readonly running: number
-  /** Models of embeddings; absent where the worker names none. */
+  /** Models of embeddings; absent when the worker lists none. */
   readonly models?: readonly ModelState[]
 }
 

@@ -2,7 +2,7 @@ import type { GeoJSONSource, Map as MapLibreMap } from 'maplibre-gl'
 import { mapColors } from './colors.ts'
 import type { Polygons } from './draw.ts'
 
-/** Draws an area above all else. */
+/** Draws an area above all other layers. */
 export function showArea(map: MapLibreMap, polygons: Polygons, dark: boolean): void {
   const data: GeoJSON.Feature = {
     type: 'Feature',

@@ -8,11 +8,13 @@ export interface Parts {
   readonly layers: readonly LayerSpecification[]
 }
 
-/** Names of an archive's towns are drawn from this zoom on. */
+/** Zoom from which on names of an archive's towns are drawn. */
 export const CITY_NAMES_ZOOM = 8
-/** Names of side streets begin where an archive ends. The style's own begin one zoom further in. */
+/**
+ * Zoom from which on names of side streets are drawn: the last zoom of archives. The style would start one zoom later.
+ */
 const STREET_NAMES_ZOOM = 14
-/** Layers of Protomaps' style that draw lines of water, which `basemapTiles` keeps apart from areas. */
+/** Line layers of water in Protomaps' style; `basemapTiles` has lines and areas in separate layers. */
 const WATERWAYS: ReadonlySet<string> = new Set(['water_stream', 'water_river', 'water_waterway_label'])
 
 /** The layers that draw an archive of `basemapTiles` above the world, in the style of Protomaps. */
@@ -23,7 +25,7 @@ export async function cityLayers(
   const { layers, namedFlavor } = await import('@protomaps/basemaps')
   const flavor = namedFlavor(isGrey ? (dark ? 'black' : 'grayscale') : dark ? 'dark' : 'light')
   return layers(source, flavor, { lang: navigator.language.slice(0, 2) }).flatMap((layer) => {
-    // The world beneath is the ground.
+    // The world basemap beneath supplies the background.
     if (layer.id === 'background' || layer.id === 'earth') return []
     const table = WATERWAYS.has(layer.id) ? 'waterways' : layer['source-layer' as keyof typeof layer]
     if (!layerIds.includes(table as string)) return []
@@ -34,7 +36,7 @@ export async function cityLayers(
   })
 }
 
-/** An archive of raster tiles, of Protomaps' schema, or of any other layers. */
+/** Layers for an archive of raster tiles, of Protomaps' schema, or of other layers. */
 export async function archiveParts(
   { url, attribution }: { readonly url: string; readonly attribution: string },
   dark: boolean,
@@ -69,7 +71,10 @@ export async function archiveParts(
   return { sources, layers }
 }
 
-/** A layer of Protomaps' style in the page's font. No sprite is fetched: places are names alone, other icons are left out. */
+/**
+ * A layer of Protomaps' style in the page's font and without sprites: places have names only, and other icons are left
+ * out.
+ */
 function withoutSprites(layer: LayerSpecification): LayerSpecification[] {
   const id = `base:${layer.id}`
   if (layer.type !== 'symbol') return [{ ...layer, id }]

@@ -19,17 +19,17 @@ import { keepNamesOnTop } from './names-on-top.ts'
 
 type ProjectBasemap = `${typeof BASEMAP_ARCHIVE}${string}`
 
-/** A basemap that could not be read is read again so often, after so long. */
+/** Maximum tries of reading a basemap, and the delay between them. */
 const MOST_TRIES = 5
 const AGAIN_MS = 3000
 
 const NONE: OwnBasemap = { kind: 'none', url: '', attribution: '' }
 
-/** Chooses the basemap beneath the data, for all maps of this browser, and draws it. */
+/** Chooses the basemap, for all maps of this browser, and draws it. */
 export function BasemapSwitch(props: { map: MapLibreMap; projectRef: string; dark: boolean }): JSX.Element {
   const { map, projectRef, dark } = props
   const chosen = useStore(chosenBasemap)
-  // A public map has no session; the operator's basemap is for members.
+  // A public map has no session, and the operator's basemap is for members only.
   const isMember = Boolean(session.get())
   const asked = useRetried(useResource(isMember ? 'basemap' : null, readOwnBasemap))
   const own = asked.value ?? NONE
@@ -70,7 +70,7 @@ export function BasemapSwitch(props: { map: MapLibreMap; projectRef: string; dar
   )
 }
 
-/** Draws a basemap. One that cannot be read leaves the map as it is. */
+/** Draws a basemap. If it cannot be read, the map is not changed. */
 function useDrawnBasemap(map: MapLibreMap, settled: boolean, wanted: Omit<ShownBasemap, 'signal'>): void {
   const [tries, setTries] = useState(1)
   useEffect(() => {
@@ -88,7 +88,7 @@ function useDrawnBasemap(map: MapLibreMap, settled: boolean, wanted: Omit<ShownB
   }, [map, settled, tries, ...Object.values(wanted)])
 }
 
-/** Basemaps that were made in the project: names of archives, the latest first. */
+/** Basemaps of the project: names of archives, the latest first. */
 async function readBasemaps(ref: string, signal: AbortSignal): Promise<readonly ProjectBasemap[]> {
   const { data } = await readLayers(ref, signal)
   return data.flatMap(({ name }) => (name.startsWith(BASEMAP_ARCHIVE) ? [name as ProjectBasemap] : []))
@@ -103,7 +103,7 @@ function labelOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** True while the map is zoomed in further than a zoom. */
+/** True while the map's zoom exceeds the given one. */
 function useIsBeyond(map: MapLibreMap, zoom: number): boolean {
   const [isBeyond, setIsBeyond] = useState(map.getZoom() >= zoom)
   useEffect(() => {

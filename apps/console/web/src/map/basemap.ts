@@ -21,18 +21,18 @@ export interface OwnBasemap {
 /** Data of the world basemap, packed by the build. */
 interface World {
   readonly topology: Topology<{ countries: GeometryCollection<{ name: string }>; land: GeometryCollection }>
-  /** Name, longitude, latitude, people in thousands; the largest first. */
+  /** Name, longitude, latitude, and population in thousands; the largest first. */
   readonly towns: readonly (readonly [string, number, number, number])[]
 }
 
 /** All layers of a basemap are drawn beneath this layer, except its names. */
 const ABOVE = 'graticule-lines'
-/** Land and borders end at this zoom: at 1:50 million they are kilometres off. */
+/** Last zoom of land and borders, because data at 1:50 million are off by kilometres. */
 export const WORLD_ZOOM = 9
 const FADE_ZOOM = 7.5
 const KEY = 'terrane.basemap'
 
-/** The basemap that this browser shows; null while none was chosen. */
+/** The basemap of this browser; null until one is chosen. */
 export const chosenBasemap: Store<Basemap | null> = createStore<Basemap | null>(saved())
 chosenBasemap.subscribe(() => localStorage.setItem(KEY, chosenBasemap.get() ?? ''))
 
@@ -52,11 +52,11 @@ export interface ShownBasemap {
   readonly basemap: Basemap
   readonly own: OwnBasemap
   readonly dark: boolean
-  /** Another basemap was chosen. */
+  /** Aborts when another basemap is chosen. */
   readonly signal: AbortSignal
 }
 
-/** Draws a basemap in place of the one before. */
+/** Draws a basemap and removes the former one. */
 export async function showBasemap(map: MapLibreMap, shown: ShownBasemap): Promise<void> {
   const parts = await partsOf(shown)
   // The map may have been removed while the parts were loaded.
@@ -75,7 +75,7 @@ async function partsOf({ ref, basemap, own, dark }: ShownBasemap): Promise<Parts
   return { sources: {}, layers: [] }
 }
 
-/** The world, and an archive of the project above it. `/grey` after its name draws it without colours. */
+/** The world, and above it an archive of the project. With `/grey` after its name it is drawn without colours. */
 async function projectParts(ref: string, basemap: string, dark: boolean): Promise<Parts> {
   const [name = '', look] = basemap.split('/')
   const path = projectPath(ref, `/storage/v1/object/pmtiles/${encodeURIComponent(name)}.pmtiles`)
@@ -84,7 +84,7 @@ async function projectParts(ref: string, basemap: string, dark: boolean): Promis
   return {
     sources: { ...world.sources, 'base:city': source },
     layers: [
-      // From here on the towns of the archive are named.
+      // Above this zoom, towns are labelled by the archive.
       ...world.layers.map((layer) => (layer.id === 'base:towns' ? { ...layer, maxzoom: CITY_NAMES_ZOOM } : layer)),
       ...layers,
     ],
@@ -130,7 +130,7 @@ function landLayers(colors: MapColors): LayerSpecification[] {
       paint: { 'fill-color': colors.land },
     },
     {
-      // Where the coast is no longer drawn, everything has the colour of land.
+      // Beyond the last zoom of the coast, everything has the colour of land.
       id: 'base:ground',
       type: 'background',
       minzoom: FADE_ZOOM,

@@ -9,7 +9,7 @@ export interface MapColors {
   /** Outlines of tiles and areas. */
   readonly outline: string
   readonly accent: string
-  /** Beneath a line, so that it contrasts with the map. */
+  /** Colour beneath a line, for contrast with the map. */
   readonly casing: string
 }
 
@@ -64,7 +64,7 @@ export function layerColor(name: string): string {
 }
 
 /**
- * Shades of similarity, from least to most alike: five samples of the viridis colour map of van der Walt and Smith. Its
- * lightness increases evenly, also for people who cannot tell red from green.
+ * Colours of similarity in ascending order: five samples of the viridis colour map of van der Walt and Smith. Its
+ * lightness increases evenly, also for people with red-green colour blindness.
  */
 export const SIMILARITY_RAMP = ['#440154', '#3b528b', '#21918c', '#5ec962', '#fde725'] as const

@@ -3,15 +3,15 @@ import { addressed, compile, type MapDocument, type Style } from '@terrane/map-s
 
 type Layer = LayerSpecification & { readonly paint?: object; readonly layout?: object; readonly filter?: unknown }
 
-/** Layers of the document have ids of this form, which no other layer of the page has. */
+/** Layers of the document have ids with this prefix, which other layers of the page do not use. */
 const isOwn = (id: string) => id.startsWith('map:')
 
-/** Draws a map: what changed since the last call alone is given to the engine. */
+/** Draws a map; only changes since the last call are passed to the engine. */
 export function drawMap(map: MapLibreMap, document: MapDocument, base: string): void {
   drawStyle(map, addressed(compile(document), base))
 }
 
-/** Draws a public map, whose tiles come from another server. */
+/** Draws a public map, whose tiles come from another origin. */
 export function drawPublicMap(map: MapLibreMap, style: Style): void {
   const sources = Object.entries(style.sources).map(([id, source]) => [
     id,

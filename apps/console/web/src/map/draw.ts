@@ -5,13 +5,16 @@ import { TerraDrawMapLibreGLAdapter } from 'terra-draw-maplibre-gl-adapter'
 /** Polygons, each an outer ring and its holes, of positions in degrees. */
 export type Polygons = readonly (readonly (readonly (readonly number[])[])[])[]
 
-/** Shapes that corners can be dragged of: more would be slow, and holes the tool does not know. */
+/**
+ * Maximum shapes with draggable corners. More would be slow. Shapes with holes are not editable, because the tool does
+ * not support them.
+ */
 const MAX_EDITED = 20
 const MAX_CORNERS = 2000
-/** Digits of the tool's coordinates. */
+/** Decimal digits of the tool's coordinates. */
 const PRECISION = 9
 
-/** Draws and edits polygons on a map. Each drawn polygon is handed over at once; the tool stores none. */
+/** Draws and edits polygons on a map. Each polygon is passed to a callback at once; the tool keeps none. */
 export class AreaDrawing {
   readonly #map: MapLibreMap
   #tool: TerraDraw | null = null
@@ -31,12 +34,12 @@ export class AreaDrawing {
     )
   }
 
-  /** Lets a person draw one shape, then calls back with it. */
+  /** Lets the user draw one shape, then calls back with it. */
   draw(shape: 'rectangle' | 'polygon', onDrawn: (polygon: Polygons[number]) => void): void {
     const tool = this.#start()
     tool.on('finish', () => {
       const [drawn] = polygonsOf(tool)
-      // The tool is in the middle of the event: it is put away after it.
+      // The tool is still handling the event, so it is stopped after it.
       queueMicrotask(() => {
         if (this.#tool === tool) this.stop()
         if (drawn) onDrawn(drawn)
@@ -45,7 +48,7 @@ export class AreaDrawing {
     tool.setMode(shape)
   }
 
-  /** Lets a person drag shapes and their corners, and calls back after each change. */
+  /** Lets the user drag shapes and their corners, and calls back after each change. */
   edit(polygons: Polygons, onChange: (polygons: Polygons) => void): void {
     const tool = this.#start()
     const features = polygons.map((rings) => ({
@@ -85,7 +88,7 @@ export class AreaDrawing {
   }
 }
 
-/** The polygons of a GeoJSON text, whether geometry, feature or collection; none when it is not GeoJSON. */
+/** The polygons of a GeoJSON text with a geometry, feature or collection; empty for other texts. */
 export function polygonsIn(text: string): Polygons {
   try {
     return collect(JSON.parse(text) as GeoJSON.GeoJSON)

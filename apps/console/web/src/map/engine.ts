@@ -15,17 +15,18 @@ import { mapColors } from './colors.ts'
 import { graticule, type Box } from './graticule.ts'
 
 setWorkerUrl(workerUrl)
-// With their metadata: the attribution that an archive carries is shown.
+// With metadata, for the display of the archive's attribution.
 const archives = new Protocol({ metadata: true })
 addProtocol('pmtiles', archives.tile)
-// Tiles that the page itself asks for: its policy may name a server that the policy of the engine's worker does not.
+// The page fetches these tiles itself, because its policy may allow a server that the policy of the engine's worker
+// does not.
 addProtocol('page', async ({ url }, { signal }) => {
   const response = await fetch(url.slice('page://'.length), { signal })
   if (!response.ok) throw new Error(`a tile was answered with ${response.status}`)
   return { data: await response.arrayBuffer() }
 })
 
-/** Labels are drawn with the page's own font: no glyphs are fetched from anywhere. */
+/** Labels use the page's own font, so no glyphs are downloaded. */
 export const FONT = ['Inter Variable']
 
 export interface MapOptions {
@@ -56,7 +57,7 @@ export function createMap({ container, dark, view }: MapOptions): MapLibreMap {
   })
   map.touchZoomRotate.disableRotation()
   map.addControl(new NavigationControl({ showCompass: false }), 'top-right')
-  // Never folded: licences ask for it to be seen.
+  // Never collapsed, because licences require a visible attribution.
   map.addControl(new AttributionControl({ compact: false }), 'bottom-right')
   map.addControl(new ScaleControl({ maxWidth: 110 }), 'bottom-right')
   const drawGraticule = () => {
@@ -69,7 +70,7 @@ export function createMap({ container, dark, view }: MapOptions): MapLibreMap {
   return map
 }
 
-/** Brings the base of a map into the other theme. */
+/** Switches the base layers of a map to the other theme. */
 export function setMapTheme(map: MapLibreMap, dark: boolean): void {
   const colors = mapColors(dark)
   map.setPaintProperty('background', 'background-color', colors.background)
@@ -78,7 +79,7 @@ export function setMapTheme(map: MapLibreMap, dark: boolean): void {
   map.setPaintProperty('graticule-labels', 'text-halo-color', colors.halo)
 }
 
-/** The archive at an address of this origin; read once and shared with the tiles that are drawn from it. */
+/** The archive at a URL of this origin, opened once and shared with its tiles. */
 export function openArchive(path: string): PMTiles {
   const url = new URL(path, location.href).href
   const known = archives.get(url)
@@ -93,14 +94,16 @@ export function archiveSource(path: string): { type: 'vector'; url: string } {
   return { type: 'vector', url: `pmtiles://${new URL(path, location.href).href}` }
 }
 
-/** An archive at any address, ready to be drawn: its source, and the names of its layers when it holds vectors. */
+/**
+ * An archive at any URL, registered with the engine: its source, and the names of its layers if it has vector tiles.
+ */
 export async function addArchive(
   path: string,
 ): Promise<{ source: { type: 'vector' | 'raster'; url: string }; layerIds: readonly string[] }> {
   const archive = openArchive(path)
   const { url } = archiveSource(path)
   const [header, metadata] = await Promise.all([archive.getHeader(), archive.getMetadata()]).catch((error: unknown) => {
-    // It would give the same failure for as long as the page is open.
+    // A failed archive is removed from the cache, so that it can be tried again.
     archives.tiles.delete(new URL(path, location.href).href)
     throw error
   })

@@ -4,12 +4,12 @@ export type Box = readonly [number, number, number, number]
 const STEPS = [45, 30, 20, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001]
 /** Web Mercator ends here. */
 const MAX_LAT = 85.05
-/** Parallels or meridians that a view should show, about. */
+/** Approximate number of parallels or meridians in a view. */
 const WANTED = 7
 
 /**
- * Meridians and parallels over a view, with a label each where they meet its upper and left edge: controls and attribution
- * lie along the lower one.
+ * Meridians and parallels for a view, with labels at its upper and left edge, because controls and attribution are at
+ * the lower one.
  */
 export function graticule([west, south, east, north]: Box): GeoJSON.FeatureCollection {
   const width = Math.max(east - west, 1e-6)

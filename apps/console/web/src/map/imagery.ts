@@ -11,17 +11,17 @@ export interface Imagery {
 
 const SOURCE = 'imagery'
 
-/** Metadata of the source of a table. The origin refuses it where the source no longer exists. */
+/** Metadata of the source of a table. The origin refuses it when the source no longer exists. */
 export function readImagery(ref: string, table: string, signal?: AbortSignal): Promise<Imagery> {
   return request('GET', rasterPath(ref, 'info', table), undefined, signal)
 }
 
-/** Address of a thumbnail of a part of a table's source. */
+/** URL of a thumbnail of a part of a table's source. */
 export function thumbnailOf(ref: string, table: string, box: Box, side: number): string {
   return rasterPath(ref, `bbox/${box.map((degrees) => degrees.toFixed(7)).join(',')}/${side}x${side}.webp`, table)
 }
 
-/** The image that the tiles of a table come from. */
+/** The image from which the tiles of a table were made. */
 export interface TableImagery {
   readonly ref: string
   readonly table: string

@@ -5,7 +5,7 @@ import { FILL_OPACITY, layerColor } from './colors.ts'
 import { archiveSource, openArchive } from './engine.ts'
 import type { Box } from './graticule.ts'
 
-/** Paths of the layers that are shown on every map of the project. */
+/** Paths of the visible layers, for all maps of the project. */
 export function visibleLayers(ref: string): Store<readonly string[]> {
   const known = stores.get(ref)
   if (known) return known
@@ -15,7 +15,7 @@ export function visibleLayers(ref: string): Store<readonly string[]> {
   return store
 }
 
-/** False until layers were chosen in this browser. */
+/** False until layers are chosen in this browser. */
 export function hasSavedLayers(ref: string): boolean {
   return localStorage.getItem(`terrane.layers.${ref}`) !== null
 }
@@ -74,7 +74,7 @@ export function shownLayerIds(map: MapLibreMap): string[] {
 async function addLayer(map: MapLibreMap, ref: string, path: string, { beneath, areasOnly }: Drawing): Promise<void> {
   const metadata = (await openArchive(archivePath(ref, path)).getMetadata()) as { vector_layers?: { id: string }[] }
   const source = sourceId(path)
-  // The reading took a while: the map may be gone, or the layer there.
+  // The archive was read asynchronously, so the map may be removed or the layer may exist already.
   if (!map.style || map.getSource(source)) return
   map.addSource(source, archiveSource(archivePath(ref, path)))
   const color = layerColor(path)

@@ -1,7 +1,7 @@
 import { projectPath, request } from '../lib/api.ts'
 import type { Box } from './graticule.ts'
 
-/** A table or view that can be drawn as it is now. */
+/** A table or view that can be drawn with its current rows. */
 export interface LiveTable {
   /** `schema.table`. */
   readonly name: string
@@ -18,7 +18,7 @@ interface LiveTileJson {
   }[]
 }
 
-/** Values of a property over all rows of a table, as the origin counts them. */
+/** Values of a property over all rows of a table, from the origin. */
 export interface ColumnStats {
   readonly type: 'Number' | 'Boolean' | 'String'
   readonly rows: number
@@ -27,7 +27,7 @@ export interface ColumnStats {
   readonly values: readonly { readonly value: string | number | boolean; readonly rows: number }[]
 }
 
-/** Tables of the project with a geometry; those of embeddings have a section of their own. */
+/** Tables of the project with a geometry, without embeddings tables, which have their own section. */
 export async function readLiveTables(ref: string, signal?: AbortSignal): Promise<readonly LiveTable[]> {
   const { tiles } = await request<{ tiles: Record<string, Omit<LiveTable, 'name'>> }>(
     'GET',

@@ -1,19 +1,19 @@
 import type { Map as MapLibreMap } from 'maplibre-gl'
 import type { Box } from './graticule.ts'
 
-/** Web Mercator shows no more. */
+/** Latitude at which views of Web Mercator end. */
 const MAX_LAT = 85
-/** A view that is this many times as wide as its target shows the target as a dot. */
+/** Ratio of widths from which on a view shows its target as a dot. */
 const FAR = 6
 
-/** Moves a map to a box of degrees. */
+/** Moves a map to a box in degrees. */
 export function lookAt(map: MapLibreMap, [west, south, east, north]: Box, maxZoom = 16): void {
   const box: [number, number, number, number] = [west, Math.max(-MAX_LAT, south), east, Math.min(MAX_LAT, north)]
   const { clientWidth, clientHeight } = map.getContainer()
   map.fitBounds(box, { padding: Math.min(48, clientWidth / 8, clientHeight / 8), maxZoom, animate: false })
 }
 
-/** True when a map looks at a box rather than past it, or at the whole world around it. */
+/** True when a map shows a box at a useful scale. */
 export function isLookingAt(map: MapLibreMap, [west, south, east, north]: Box): boolean {
   const { lng, lat } = map.getCenter()
   const sight = map.getBounds()

@@ -32,7 +32,7 @@ export function MapCanvas({ label, projectRef, onMap, children }: MapCanvasProps
       setShown(map)
     })
     map.on('moveend', () => saveView(projectRef, map))
-    // For code that waits until everything is drawn, such as tests.
+    // Set for code that waits until everything is drawn, such as tests.
     const frame = box.current
     map.on('idle', () => (frame.dataset['drawn'] = 'true'))
     map.on('dataloading', () => (frame.dataset['drawn'] = 'false'))

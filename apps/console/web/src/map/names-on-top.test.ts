@@ -3,7 +3,7 @@ import { keepNamesOnTop } from './names-on-top.ts'
 
 type MapPart = Parameters<typeof keepNamesOnTop>[0]
 
-/** A map of named layers, which reports each change of its style. */
+/** A map with named layers that reports each change of its style. */
 function fakeMap(layers: { id: string; type: string }[]) {
   const listeners = new Set<() => void>()
   const change = (next: typeof layers) => {

@@ -12,16 +12,16 @@ import { layerColor } from './colors.ts'
 import type { Box } from './graticule.ts'
 import { readStats, readTileJson } from './live.ts'
 
-/** Fields whose numbers mostly say more than others. */
+/** Column names that often have interesting numbers. */
 const TELLING = /pop|count|total|value|price|height|level|area|density|amount|rate|score|temp|speed|people|inhabitants/i
-/** Numbers that name things. */
+/** Column names that are identifiers. */
 const NAMES = /(^|_)(id|fid|gid|code|zip|srid|osm_id|year|number|nr)$/i
-/** A palette of categories has as many colours. */
+/** Maximum categories: the number of colours in a palette. */
 const MOST_CATEGORIES = 7
-/** Columns that are counted for a first look. */
+/** Maximum columns whose values are counted for a first style. */
 const MOST_ASKED = 4
 
-/** What a raster is like, as `/raster/v1/info` tells. */
+/** Metadata of a raster from `/raster/v1/info`. */
 export interface RasterInfo {
   readonly count: number
   readonly geographic_bounds: Box
@@ -35,7 +35,7 @@ export interface RasterInfo {
 const newId = () => crypto.randomUUID().slice(0, 8)
 const ANY_ZOOM = [0, 24] as const
 
-/** A layer of a table, drawn by what it is: kinds by colours, numbers by classes, else in one colour. */
+/** A layer of a table with a suggested style: categories by colours, numbers by classes, else one colour. */
 export async function tableLayer(ref: string, table: string, signal?: AbortSignal): Promise<VectorLayer> {
   const {
     bounds,
@@ -64,7 +64,7 @@ export async function tableLayer(ref: string, table: string, signal?: AbortSigna
   }
 }
 
-/** A layer of a GeoTIFF, stretched as its histogram asks for. */
+/** A layer of a GeoTIFF, with a stretch from its histogram. */
 export async function rasterLayer(ref: string, url: string, title: string): Promise<MapLayer> {
   const { geographic_bounds: bounds, minzoom, maxzoom, shown } = await readRaster(ref, url)
   const [west, south, east, north] = bounds
@@ -89,7 +89,7 @@ export function readRaster(ref: string, url: string, signal?: AbortSignal): Prom
   return request('GET', projectPath(ref, `/raster/v1/info?url=${encodeURIComponent(url)}`), undefined, signal)
 }
 
-/** How numbers are classed; `starts` are those of manual classes. */
+/** Classification of numbers; `starts` are the limits of manual classes. */
 export interface ClassWish {
   readonly method: ClassMethod
   readonly count: number

@@ -1,12 +1,12 @@
 import type { GeoJSONSource, Map as MapLibreMap } from 'maplibre-gl'
 import type { Reach } from '../lib/routing.ts'
 
-/** From the nearest area to the farthest, distinguishable for people who see no red or green, too. */
+/** Colours from the nearest area to the farthest, distinguishable also with red-green colour blindness. */
 export const REACH_COLORS = ['#0b7a6d', '#2f6fd0', '#b5651d'] as const
 
 const NOTHING: GeoJSON.FeatureCollection = { type: 'FeatureCollection', features: [] }
 
-/** Draws the areas that can be reached beneath the route, the nearest on top; null takes them away. */
+/** Draws the reachable areas beneath the route, the nearest on top; null removes them. */
 export function showReach(map: MapLibreMap, reach: Reach | null, beneath: string): void {
   if (!map.getSource('reach')) {
     map.addSource('reach', { type: 'geojson', data: NOTHING })
@@ -18,7 +18,7 @@ export function showReach(map: MapLibreMap, reach: Reach | null, beneath: string
   const features = reach?.features ?? []
   void map.getSource<GeoJSONSource>('reach')?.setData({
     type: 'FeatureCollection',
-    // The engine gives the farthest first.
+    // The engine returns the farthest area first.
     features: features.map((feature, i) => ({
       ...feature,
       properties: { ...feature.properties, shade: REACH_COLORS[(features.length - 1 - i) % REACH_COLORS.length] },

@@ -4,10 +4,10 @@ import { mapColors } from './colors.ts'
 /** The lowest of the map's layers above archives. */
 export const FIRST_ROUTE_LAYER = 'others-line'
 
-/** The words stand together: the map leaves out what another attribution says as well. */
+/** The exact text of other OSM attributions, because the map shows equal texts once. */
 const OSM_ATTRIBUTION = '<a href="https://www.openstreetmap.org/copyright">© OpenStreetMap contributors</a>'
 
-/** Prepares a map for a route, or brings it into another theme. */
+/** Adds the route layers to a map, or switches them to another theme. */
 export function addRouteLayers(map: MapLibreMap, dark: boolean): void {
   const { accent, casing, label } = mapColors(dark)
   if (!map.getSource('route')) {
@@ -28,7 +28,7 @@ export function addRouteLayers(map: MapLibreMap, dark: boolean): void {
   map.setPaintProperty('maneuver-line', 'line-color', dark ? '#ffd166' : '#d9480f')
 }
 
-/** Draws lines of [lng, lat]: the legs of a route, or the stretch of one maneuver. */
+/** Draws lines of [lng, lat]: the legs of a route, or the part of one maneuver. */
 export function showLines(
   map: MapLibreMap,
   source: 'route' | 'maneuver',

@@ -2,13 +2,16 @@ import type { Map as MapLibreMap } from 'maplibre-gl'
 import { projectPath } from '../lib/api.ts'
 import { mapColors } from './colors.ts'
 
-/** Zooms of the routing engine's tiles: below the first it draws nothing, beyond the last a tile is enlarged. */
+/**
+ * First and last zoom of the routing engine's tiles: below the first they are empty, and beyond the last they are
+ * enlarged.
+ */
 const [LOWEST_ZOOM, HIGHEST_ZOOM] = [7, 16]
 
-/** Everything that this page draws beneath the streets stays beneath this layer. */
+/** Layers that this page draws beneath the streets are inserted before this layer. */
 export const FIRST_STREET_LAYER = 'streets-line'
 
-/** Draws the streets of the routing engine's graph beneath a layer, or brings them into another theme. */
+/** Draws the streets of the routing engine's graph beneath a layer, or switches them to another theme. */
 export function drawStreets(map: MapLibreMap, ref: string, dark: boolean, beneath: string): void {
   if (!map.getSource('streets')) {
     map.addSource('streets', {
@@ -43,7 +46,7 @@ export function drawStreets(map: MapLibreMap, ref: string, dark: boolean, beneat
   map.setPaintProperty(FIRST_STREET_LAYER, 'line-color', mapColors(dark).label)
 }
 
-/** Widths in pixels by the rank of a street. */
+/** Widths in pixels by road class. */
 function width(highway: number, arterial: number, local: number): [string, ...unknown[]] {
   return ['match', ['get', 'tile_level'], 0, highway, 1, arterial, local]
 }

@@ -3,7 +3,7 @@ import { useStore } from '../lib/store.ts'
 import { isDark } from '../lib/theme.ts'
 import { FILL_OPACITY, mapColors } from './colors.ts'
 
-/** A colour as the map shows it over the land, 0 to 1 opaque. */
+/** A colour as it appears on the map over land; opacity from 0 to 1. */
 export function Swatch(props: { color: string; form?: 'area' | 'point' | 'line'; opacity?: number }): JSX.Element {
   const { color, form = 'area', opacity = form === 'area' ? FILL_OPACITY : 1 } = props
   const { land } = mapColors(useStore(isDark))

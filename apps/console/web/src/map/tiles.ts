@@ -5,10 +5,10 @@ import { SIMILARITY_RAMP, mapColors } from './colors.ts'
 /** The lowest of the map's layers above archives. */
 export const FIRST_TILE_LAYER = 'tiles-fill'
 
-/** Scores from the least to the greatest that are shown; the tile that was asked for is not among them. */
+/** Lowest and highest displayed score, without the reference tile. */
 export type Range = readonly [number, number]
 
-/** Prepares a map for tiles and matches, or brings them into another theme. */
+/** Adds the layers of tiles and matches to a map, or switches them to another theme. */
 export function addTileLayers(map: MapLibreMap, dark: boolean): void {
   const { outline, accent } = mapColors(dark)
   if (!map.getSource('tiles')) {
@@ -33,7 +33,7 @@ export function addTileLayers(map: MapLibreMap, dark: boolean): void {
 /** Draws the outlines of a table's tiles; `attribution` is the attribution of its source. */
 export function showTiles(map: MapLibreMap, tiles: readonly Tile[], attribution: string | null = null): void {
   const source = map.getSource<GeoJSONSource>('tiles')
-  // The control reads it when the data of the source change.
+  // The attribution control reads it when the data of the source change.
   if (source) source.attribution = attribution ?? ''
   setFeatures(
     map,
@@ -42,7 +42,7 @@ export function showTiles(map: MapLibreMap, tiles: readonly Tile[], attribution:
   )
 }
 
-/** Shades matches by their score over a range; `examples` are the tiles they are compared with. */
+/** Colours matches by their score within a range; `examples` are the reference tiles. */
 export function showMatches(
   map: MapLibreMap,
   matches: readonly Match[],
@@ -61,12 +61,12 @@ export function showMatches(
   map.setPaintProperty('matches-fill', 'fill-color', ramp)
 }
 
-/** Outlines the tiles that were asked for and one that is looked at. */
+/** Outlines the reference tiles and a selected one. */
 export function showFocus(map: MapLibreMap, examples: readonly string[], focusId: string | null): void {
   map.setFilter('query-line', ['in', ['get', 'id'], ['literal', [...examples, focusId ?? '']]])
 }
 
-/** Opacity of the shading of matches, 0 to 1. */
+/** Sets the opacity of matches, 0 to 1. */
 export function showShade(map: MapLibreMap, opacity: number): void {
   map.setPaintProperty('matches-fill', 'fill-opacity', opacity)
 }

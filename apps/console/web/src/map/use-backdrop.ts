@@ -6,7 +6,7 @@ import { hasSavedLayers, layerBox, showLayers, visibleLayers } from './layers.ts
 import { lookAt } from './look-at.ts'
 import { hasSavedView } from './map-canvas.tsx'
 
-/** Layers that are shown until some are chosen. */
+/** Maximum layers that are shown before a choice is made. */
 const SHOWN_AT_FIRST = 8
 
 /**
@@ -28,12 +28,12 @@ export function useBackdrop(
       const { data } = await readLayers(ref, abort.signal)
       if (data.length > 0) visibleLayers(ref).set(data.slice(0, SHOWN_AT_FIRST).map(({ path }) => path))
     }
-    // Pages that list the layers report their problems.
+    // Pages with a list of layers report the error.
     chooseFirst().catch(() => {})
     return () => abort.abort()
   }, [ref])
   useEffect(() => {
-    // So they do of an archive that cannot be read.
+    // Pages with a list of layers also report an unreadable archive.
     if (map) showLayers(map, ref, visible, { beneath, areasOnly }).catch(() => {})
   }, [map, visible])
   useEffect(() => {

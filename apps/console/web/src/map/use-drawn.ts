@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
 
-/** Draws something while the map is there, and takes it away before it is drawn anew. */
+/** Draws something while the map exists, and removes it before it is drawn again. */
 export function useDrawn(
   map: MapLibreMap | null,
   values: readonly unknown[],

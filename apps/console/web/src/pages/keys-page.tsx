@@ -29,7 +29,7 @@ const KEYS: readonly {
   },
 ]
 
-/** The project's address and keys. They are asked for by a click and forgotten with the page. */
+/** The project's address and keys. They are read on a click and not kept after the page is left. */
 export function KeysPage({ project }: { project: Project }): JSX.Element {
   const [keys, setKeys] = useState<Keys | null>(null)
   const { problem, run } = useAction()

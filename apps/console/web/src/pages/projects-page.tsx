@@ -8,7 +8,7 @@ import { readProjects, type Project } from '../lib/project.ts'
 import { Link } from '../lib/router.tsx'
 import { useResource } from '../lib/use-resource.ts'
 
-/** The projects of the organizations one is a member of. */
+/** The projects of the user's organizations. */
 export function ProjectsPage(): JSX.Element {
   const projects = useResource('projects', readProjects)
   useEffect(() => {

@@ -11,7 +11,7 @@ import { MapCanvas } from '../map/map-canvas.tsx'
 import { FeatureCard, type ClickedFeature } from './map/feature-card.tsx'
 import { Legend } from './maps/legend.tsx'
 
-/** A public map, whole or in a frame of another page: `/m/{project id}/{map id}`. */
+/** A public map as a page, or embedded in another page: `/m/{project id}/{map id}`. */
 export function PublicMapPage(): JSX.Element {
   const path = location.pathname
   const style = useResource(path, (signal) => request<Style>('GET', `/api${path}`, undefined, signal))

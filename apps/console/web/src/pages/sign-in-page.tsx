@@ -5,7 +5,7 @@ import { Mark } from '../components/icon.tsx'
 import { signIn } from '../lib/api.ts'
 import { useAction } from '../lib/use-action.ts'
 
-/** Asks for e-mail and password. The address stays as it is, so that the requested page is shown afterwards. */
+/** The sign-in form. The URL does not change, so that the requested page is shown afterwards. */
 export function SignInPage({ ended = false }: { ended?: boolean }): JSX.Element {
   const { busy, problem, run } = useAction()
   useEffect(() => {

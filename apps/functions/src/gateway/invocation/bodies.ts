@@ -12,7 +12,7 @@ export class Bodies implements Disposable {
   readonly #timeoutMs: number
   readonly #receiving = new Map<ReceivedBody, number>()
   readonly #sweeper: NodeJS.Timeout
-  /** Bytes that are held right now, or have been promised a place. */
+  /** Bytes that are held or reserved. */
   #held = 0
 
   /**
@@ -26,7 +26,7 @@ export class Bodies implements Disposable {
     this.#sweeper.unref()
   }
 
-  /** Takes a place for so many bytes; false when the host holds as much as it may. */
+  /** Reserves memory for so many bytes; false when the host's limit is reached. */
   reserve(bytes: number): boolean {
     if (this.#held + bytes > this.#mostBytes) return false
     this.#held += bytes
@@ -37,7 +37,7 @@ export class Bodies implements Disposable {
     this.#held -= bytes
   }
 
-  /** The caller's time runs from now; again, when part of the body has come and the rest has as long. */
+  /** Starts the time limit of a body. A second call restarts it for the rest of the body. */
   begin(body: ReceivedBody): void {
     this.#receiving.set(body, performance.now() + this.#timeoutMs)
   }

@@ -215,7 +215,7 @@ test('whatever happens to an invocation, it ends once and gives back all that it
     expect([finished, began - ended, began - released, afterEnd], about).toEqual([1, 0, 0, 0])
     expect([world.reserved, world.receiving.size], about).toEqual([0, 0])
     expect(heads, about).toBeLessThanOrEqual(1)
-    // A WebSocket has limits of its own.
+    // A WebSocket has its own limits.
     if (!happened.includes('a switch')) expect(bytes, about).toBeLessThanOrEqual(LIMIT)
     // Late events change nothing.
     const before = JSON.stringify([world.counts, world.invocation.status, world.invocation.problem])

@@ -179,7 +179,7 @@ export class Invocation implements Exchange, Waiter, Call {
     this.#fail(refusals.timedOut(this.#live.version.policy), { why: 'timeout', served: false })
   }
 
-  /** The function has agreed to a WebSocket: from now on both ends send when they like, within limits of its own. */
+  /** The function has accepted a WebSocket: from now on the limits of WebSockets replace those of requests. */
   #switch(headers: readonly string[]): void {
     const { policy } = this.#live.version
     const upgrade = this.#incoming.upgrade!
@@ -218,7 +218,7 @@ export class Invocation implements Exchange, Waiter, Call {
     if (this.#state === 'queued') this.#leaveQueue = leave
   }
 
-  /** Whether this is a preflight that is not the function's alone. */
+  /** True for a preflight of a function whose policy has CORS, so that the host may answer it. */
   get #isPreflight(): boolean {
     return this.#live.version.policy.cors.length > 0 && this.#incoming.isPreflight
   }
@@ -248,7 +248,7 @@ export class Invocation implements Exchange, Waiter, Call {
     this.#fail(problem, { why: problem.code, served: true })
   }
 
-  /** Answers in the function's place: a preflight with a grant, so that the page hears the problem of its request. */
+  /** Answers in the function's place. A preflight is granted, so that the page can read the error of its request. */
   #refuse(problem: Problem): void {
     if (this.#state === 'over') return
     if (this.#isPreflight) return this.#preflight()
@@ -280,7 +280,7 @@ export class Invocation implements Exchange, Waiter, Call {
     this.#finish()
   }
 
-  /** Takes the request out of its instance. */
+  /** Removes the request from its instance. */
   #leave(served: boolean): void {
     const instance = this.#instance
     this.#connection = null

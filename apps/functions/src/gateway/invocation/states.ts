@@ -3,13 +3,16 @@
  * and changes nothing.
  */
 const NEXT = {
-  /** Who calls, and may they? */
+  /** The caller is authenticated and its rank is checked. */
   asking: ['receiving', 'queued', 'over'],
   /** The body is read. */
   receiving: ['queued', 'over'],
-  /** It wants an instance. */
+  /** The request waits for an instance. */
   queued: ['called', 'over'],
-  /** An instance has it and has not answered. One that was not there at all is replaced by another, once. */
+  /**
+   * An instance has the request and has not answered. If that instance could not be reached at all, another one gets
+   * the request, once.
+   */
   called: ['answering', 'queued', 'over'],
   /** The head of the answer is sent: the host can no longer answer in the function's place. */
   answering: ['over'],

@@ -2,7 +2,7 @@ import { seededRandom } from '@terrane/core'
 import { expect, test } from 'vitest'
 import { MessageSizes } from './message-sizes.ts'
 
-/** A frame of so many bytes (RFC 6455, 5.2), masked as those of callers are. */
+/** A WebSocket frame (RFC 6455, 5.2), masked like those of callers. */
 function frame(opcode: number, bytes: number, isLast = true): Buffer {
   const first = (isLast ? 0x80 : 0) | opcode
   const long = Buffer.alloc(8)

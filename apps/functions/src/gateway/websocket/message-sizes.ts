@@ -6,22 +6,22 @@ const CONTROL = 8
 
 /**
  * Follows the frames of one direction of a WebSocket (RFC 6455, section 5.2) and adds up the sizes of its messages. It
- * keeps no content, and judges nothing but sizes: whatever else a frame gets wrong is for the end that reads it.
+ * keeps no content and checks only sizes; the receiver notices other errors in frames.
  */
 export class MessageSizes {
   readonly #mostBytes: number
   readonly #head = Buffer.alloc(14)
   #headBytes = 0
-  /** Bytes of the present frame that are still to come. */
+  /** Bytes of the current frame that are still to come. */
   #left = 0
-  /** Size of the present message, as far as its frames have announced it. */
+  /** Size of the current message, as far as its frames have announced it. */
   #message = 0
 
   constructor(mostBytes: number) {
     this.#mostBytes = mostBytes
   }
 
-  /** Reads the next bytes; false when they belong to a message that is larger than it may be. */
+  /** Reads the next bytes; false when their message exceeds the limit. */
   accept(chunk: Uint8Array): boolean {
     for (let at = 0; at < chunk.length;) {
       if (this.#left > 0) {

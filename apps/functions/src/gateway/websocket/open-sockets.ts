@@ -6,7 +6,10 @@ export class OpenSockets {
   readonly #open = new Map<string, Set<Socket>>()
   #isClosed = false
 
-  /** Counts a WebSocket until its connection closes; false when the function holds as many as it may, or the host ends. */
+  /**
+   * Counts a WebSocket until its connection closes; false when the function has its maximum of them, or the host is
+   * shutting down.
+   */
   add(key: string, most: number, socket: Socket): boolean {
     const open = this.#open.get(key) ?? new Set()
     if (this.#isClosed || open.size >= most) return false
@@ -18,14 +21,17 @@ export class OpenSockets {
     return true
   }
 
-  /** Closes all, and lets no other in. */
+  /** Closes all WebSockets and refuses new ones. */
   close(): void {
     this.#isClosed = true
     for (const open of this.#open.values()) for (const socket of open) socket.destroy()
   }
 }
 
-/** Half of the places of a function on this host: the other half is for requests that end soon. */
+/**
+ * Maximum number of WebSockets of a function on this host: half of its capacity, so that the rest stays free for short
+ * requests.
+ */
 export function mostSockets({ concurrency, max }: Policy): number {
   return Math.max(1, Math.floor((concurrency * max) / 2))
 }

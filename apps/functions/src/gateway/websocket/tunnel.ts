@@ -34,7 +34,7 @@ export class Tunnel {
     socket.setTimeout(silentMs, () => onTrouble('silent'))
     socket.setNoDelay(true)
     socket.on('data', (chunk: Buffer) => this.#hand(chunk))
-    // Nothing of a WebSocket comes after its caller's last byte.
+    // A WebSocket is over once its caller has ended the connection.
     socket.on('end', () => socket.destroySoon())
     if (head.length > 0) this.#hand(head)
   }

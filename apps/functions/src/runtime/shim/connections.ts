@@ -19,7 +19,7 @@ const ADDRESS = { transport: 'tcp', hostname: '127.0.0.1', port: 8000 }
 const RAW = 'a function has no connections of its own: it answers HTTP, by Deno.serve or Deno.serveHttp'
 
 /**
- * Gives the one listener a single connection that carries every request.
+ * Gives the only listener a single connection that carries every request.
  *
  * @param offer takes what answers; throws when the function has started already
  */

@@ -32,7 +32,7 @@ interface Start {
   readonly offer: HandlerOffer
 }
 
-/** Runs an instance until the host ends it: reads the first line of stdin, imports the bundle and says `ready`. */
+/** Runs an instance until the host ends it: reads the first line of stdin, imports the bundle and reports `ready`. */
 export async function run(platform: Platform): Promise<void> {
   const scopes = await platform.scopes()
   const lines = readLines(platform.stdin)
@@ -89,7 +89,8 @@ function serve({ platform, boot, responder }: Start): Promise<void> {
 async function load(start: Start, server: HttpOffer | null): Promise<void> {
   const { boot, channel, responder, crons, consumer, offer } = start
   const importing = import(boot.bundle) as Promise<{ default?: unknown }>
-  // A module may wait for the end of its server, which does not happen.
+  // A module may wait for its server to end, which does not happen; so once there is a server, its import is awaited
+  // only for a limited time.
   const served = offer.taken.then(() => importsSettled(importing))
   const loaded = await Promise.race([importing, served, ...(server ? [server.listening] : [])])
   responder.handler = offer.handler ?? handlerOf([loaded?.default])
@@ -118,12 +119,12 @@ function fail({ platform, channel }: Start, message: string, stack: string): nev
   return platform.exit(1)
 }
 
-/** Gives a module that serves a limited time to finish or fail. */
+/** Waits a limited time for a module that serves already to finish or fail. */
 async function importsSettled<T>(importing: Promise<T>): Promise<T | null> {
   return Promise.race([importing, new Promise<null>((resolve) => setTimeout(() => resolve(null), SETTLE_MS))])
 }
 
-/** Frameworks call `listen` a few turns after the module has run. */
+/** Frameworks call `listen` a few event-loop turns after the module has run. */
 async function startsSoon(listening: Promise<void>): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const patience = new Promise<false>((resolve) => {

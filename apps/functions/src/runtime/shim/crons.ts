@@ -1,6 +1,6 @@
 import { methodOf, type Context, type Method } from './handler.ts'
 
-/** A time of a cron expression, as the platform says it. */
+/** A time of a cron expression, as the platform sends it. */
 interface Tick {
   /** Empty for an expression without a name. */
   readonly name: string
@@ -36,7 +36,7 @@ export class Crons {
     return Promise.resolve()
   }
 
-  /** Takes `scheduled` of a module's default export, and nothing more from now on. */
+  /** Takes `scheduled` of a module's default export; later registrations are refused. */
   seal(exported: unknown): void {
     this.#isSealed = true
     this.#scheduled = methodOf(exported, 'scheduled')

@@ -1,7 +1,7 @@
 import type { HttpHeaders, HttpOffer } from './platform.ts'
 
 /**
- * Parts of `node:http` that the shim uses. Loaded only where the bundle uses it, because loading takes some
+ * Parts of `node:http` that the shim uses. They are loaded only where the bundle uses them, because loading takes some
  * milliseconds.
  */
 interface NodeHttp {
@@ -18,7 +18,7 @@ const ONE_SERVER =
   'a function has one server, which listens while the module loads: put what a second one does into the first'
 
 /**
- * Moves the first `node:http` server to the socket by which the function is reached, whatever port it asks for.
+ * Moves the first `node:http` server to the socket of the function, ignoring the requested port.
  *
  * @param done called once nothing may touch the socket any more
  */

@@ -1,6 +1,6 @@
 import type { Scope, Scopes } from './scope.ts'
 
-/** Values by their owner that follow the flow of a program; never changed, only replaced. */
+/** Values by their owner that follow the asynchronous flow of a program; a context is replaced, never changed. */
 type Context = Readonly<Record<string, unknown>> | null | undefined
 
 /** Internals of Deno's own `AsyncLocalStorage`. */
@@ -12,9 +12,9 @@ interface Core {
 const KEY = 'terrane'
 
 /**
- * The scopes of calls, over the primitive below Deno's `AsyncLocalStorage`: to import that takes a tenth of the start of
- * a small function, and it makes an entry of a weak map for each call. Where a version of Deno lacks the primitive, it
- * is imported.
+ * The scopes of calls, on the primitive below Deno's `AsyncLocalStorage`. Importing `AsyncLocalStorage` takes a tenth
+ * of the start of a small function and makes an entry of a weak map for each call. It is imported only where Deno lacks
+ * the primitive.
  */
 export async function openScopes(deno: DenoInternals): Promise<Scopes> {
   const core = coreOf(deno)
@@ -34,7 +34,7 @@ function coreOf(deno: DenoInternals): Core | null {
   return core?.getAsyncContext && core.setAsyncContext ? (core as Core) : null
 }
 
-/** Taken from the core now, before the function could replace them. */
+/** The functions are copied from the core now, before the function could replace them. */
 function scopesOver({ getAsyncContext, setAsyncContext }: Core): Scopes {
   return {
     getStore: () => getAsyncContext()?.[KEY] as Scope | undefined,

@@ -24,7 +24,7 @@ interface DenoApi {
 
 const deno = (globalThis as unknown as { Deno: DenoApi }).Deno
 const encoder = new TextEncoder()
-// Taken before the function can replace them.
+// Copied before the function can replace it.
 const nativeFetch = globalThis.fetch
 const nativeServe = deno.serve as (options: { path: string; onListen: () => void }, serve: unknown) => unknown
 
@@ -35,9 +35,9 @@ function seal(path: string): void {
 }
 
 /**
- * Gives fixed answers to queries about the system, for which there is no permission, so that nothing about the host is
- * revealed. Deno loads `process` when it is first touched, in a third of the time that a small function takes to start,
- * so it is changed only then; a module that is imported passes the global by.
+ * Gives fixed answers to queries about the system, so that nothing about the host is revealed. Deno loads `process` at
+ * its first use, which takes a third of the start of a small function, so it is changed only then. A bundle that
+ * imports `node:process` does not use the global, so there it is changed at once.
  */
 function answerAsNobody(code: string): void {
   const original = Object.getOwnPropertyDescriptor(globalThis, 'process')

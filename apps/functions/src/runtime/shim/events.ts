@@ -33,12 +33,16 @@ export class GlobalEvents {
     Object.defineProperty(scope, 'addEventListener', { value: add, configurable: true, writable: true })
   }
 
-  /** Work that belongs to no call; what begins while the instance is told to end is waited for. */
+  /** Adds work that belongs to no call; it is awaited if it begins while the instance is told to end. */
   hold(work: Promise<unknown>): void {
     this.#works?.add(work)
   }
 
-  /** Tells the program that its instance ends, and resolves when it may. @param reason as Supabase names it */
+  /**
+   * Tells the program that its instance ends, and resolves when the instance may end.
+   *
+   * @param reason as Supabase names it
+   */
   async unload(reason: string): Promise<void> {
     if (!this.#isAwaited && typeof this.#scope.onbeforeunload !== 'function') return
     const works = (this.#works = new Set())

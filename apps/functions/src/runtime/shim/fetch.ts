@@ -53,7 +53,7 @@ function redirected(
   if (target.origin !== new URL(request.url).origin)
     for (const name of ['authorization', 'apikey', 'cookie']) headers.delete(name)
   const body = toGet ? null : given
-  // A form is written anew, with another boundary.
+  // A form is encoded again, with another boundary.
   if (toGet || body instanceof FormData) for (const name of ['content-type', 'content-length']) headers.delete(name)
   if (!toGet && request.body && body === null) throw new TypeError('the fetch was redirected and its body is spent')
   return new Request(target, { method: toGet ? 'GET' : request.method, headers, body, signal: request.signal })

@@ -10,13 +10,13 @@ export interface Context {
   readonly functionName: string
   /** Claims of the caller's verified token or key; null for a call without one. */
   readonly claims: Readonly<Record<string, unknown>> | null
-  /** Keeps the instance alive for work that goes on after the answer. */
+  /** Keeps the instance alive for work after the answer. */
   readonly waitUntil: (work: Promise<unknown>) => void
   /**
-   * URL of the project's database under the caller's role and claims, valid during this call; null where there is none.
+   * URL of the project's database under the caller's role and claims, valid during this call; null without a database.
    */
   readonly databaseUrl: string | null
-  /** Address of the caller, where `Deno.serve` has that of the connection. */
+  /** Address of the caller; in `Deno.serve` it would be the address of the connection. */
   readonly remoteAddr: { readonly transport: 'tcp'; readonly hostname: string; readonly port: number }
   /** A member of Workers' contexts: an error is always answered by the host. */
   readonly passThroughOnException: () => void
@@ -41,10 +41,13 @@ export function handlerOf(args: readonly unknown[]): Handler | null {
   return null
 }
 
-/** Takes a batch or an event. */
+/** A method for a batch or an event. */
 export type Method = (given: object, env: Readonly<Record<string, unknown>>, context: Context) => unknown
 
-/** A method of a default export, or of the objects of a class that it is, as `WorkerEntrypoint` of Workers; null: it has none. */
+/**
+ * A method of a default export, or of the objects of its class, as for Workers' `WorkerEntrypoint`; null when there is
+ * none.
+ */
 export function methodOf(exported: unknown, name: 'queue' | 'scheduled'): Method | null {
   const own = (exported as Partial<Record<string, unknown>> | null | undefined)?.[name]
   if (typeof own === 'function') return own.bind(exported) as Method
@@ -86,7 +89,7 @@ export class HandlerOffer {
     if (handler) this.#taken.resolve()
   }
 
-  /** From now on none is taken. */
+  /** Further handlers are refused from now on. */
   seal(): void {
     this.#isSealed = true
   }

@@ -12,7 +12,7 @@ export async function* readLines(stdin: AsyncIterable<Uint8Array>): AsyncGenerat
   }
 }
 
-/** Answers the watchdog's pings; exits when the host asks for it or is gone. */
+/** Answers the watchdog's pings; exits when the host asks for it or has ended. */
 export async function obey(
   lines: AsyncGenerator<string>,
   channel: HostChannel,

@@ -19,7 +19,7 @@ const platform: Platform = {
   },
   read: (bundle) => fs.readFileSync(new URL(bundle), 'utf8'),
   offerHttp: () => null,
-  // Trusted code has the sockets of its process.
+  // Trusted code may use the sockets of its process.
   carrySockets() {},
   async keepTmp({ module, bytes }, bundle, code) {
     if (!/\/tmp\b/.test(code)) return

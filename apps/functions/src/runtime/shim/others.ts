@@ -8,7 +8,7 @@ function Session(): never {
   throw new Error(NO_SESSION)
 }
 
-/** Globals of other platforms: `caches`, and `Supabase.ai`, which says that it is not there. */
+/** Globals of other platforms: `caches`, and `Supabase.ai`, which throws that it is not available. */
 export function offerOthers(scope: { readonly fetch: typeof fetch }, warn: (text: string) => void): void {
   const caches = new FunctionCaches(new CacheStore(scope.fetch, warn))
   const globals = { caches, Supabase: Object.freeze({ ai: Object.freeze({ Session }) }) }

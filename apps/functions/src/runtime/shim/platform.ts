@@ -9,13 +9,13 @@ export interface Platform {
   /** The text of the bundle, by its URL. */
   read(bundle: string): string
   /**
-   * Lets the one `node:http` server that the bundle may start listen on the socket, whatever port it asks for. Null when
-   * the bundle has none, or the platform cannot.
+   * Lets a `node:http` server of the bundle listen on the socket, ignoring the requested port. Null when the bundle has
+   * no server, or the platform cannot do it.
    *
    * @param around runs the handling of each request
    */
   offerHttp(path: string, code: string, around: (headers: HttpHeaders, handle: () => void) => void): HttpOffer | null
-  /** Lets TCP clients of the bundle dial the hosts that are listed. */
+  /** Lets TCP clients of the bundle connect to the listed hosts. */
   carrySockets(sockets: Boot['sockets'], code: string, onRefused: (text: string) => void): void
   /** Keeps `/tmp` in memory if the bundle may use it. */
   keepTmp(tmp: Boot['tmp'], bundle: string, code: string): Promise<void>

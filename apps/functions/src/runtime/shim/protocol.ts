@@ -14,7 +14,7 @@ export interface Boot {
   /** Members of `env` for handlers, as the policy has them, and the queue that the function consumes. */
   readonly bindings: readonly string[]
   readonly queue: string
-  /** The module that keeps `/tmp`, and how much it may hold. */
+  /** The module that keeps `/tmp` in memory, and its maximum size. */
   readonly tmp: { readonly module: string; readonly bytes: number }
 }
 

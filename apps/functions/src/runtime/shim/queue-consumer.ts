@@ -31,8 +31,8 @@ export class QueueConsumer {
   }
 
   /**
-   * Hands over the messages of a request. The whole batch is delivered again where a message is to be, and where the method fails
-   * before it has acknowledged all of them.
+   * Passes the messages of a request to the method. The whole batch is delivered again when a message is to be retried,
+   * or when the method fails before it has acknowledged all of them.
    *
    * @returns false when there is no such method, and the request is one for the handler
    */

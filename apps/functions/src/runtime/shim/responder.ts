@@ -22,7 +22,7 @@ export class Responder {
   readonly #events: GlobalEvents
   readonly #crons: Crons
   readonly #consumer: QueueConsumer
-  /** The texts of a Worker's crons, by the platform's; null: no Worker. */
+  /** Cron texts of a Worker, by the platform's spelling; null when the function is no Worker. */
   readonly #workerCrons: CronTexts | null
   readonly #databaseUrl: string | null
 
@@ -74,7 +74,7 @@ export class Responder {
     this.#scopes.run(scope, handle)
   }
 
-  /** Keeps the instance alive for work of the present call. While the module loads, there is no call to hold. */
+  /** Keeps the instance alive for work of the current call. While the module loads there is no call. */
   readonly waitUntil = (work: Promise<unknown>): void => {
     const scope = this.#scopes.getStore()
     if (!scope) this.#events.hold(work)
@@ -89,7 +89,7 @@ export class Responder {
   readonly #respond = async (request: Request, scope: Scope, tick: string | null): Promise<Response> => {
     try {
       const response = await this.#call(request, scope, tick)
-      // `Deno.upgradeWebSocket` alone makes such a response, and only the very object works.
+      // Such a response is made only by `Deno.upgradeWebSocket`, and a copy of it would not work.
       if (response instanceof Response && response.status === 101) return response
       const problem = problemOf(response)
       if (problem !== null) {
@@ -117,7 +117,7 @@ export class Responder {
       if (await this.#consumer.run(request, env, context)) return new Response(null, { status: 204 })
     } else if (tick !== null && (await this.#crons.run(tick, this.#workerCrons ?? {}, env, context)))
       return new Response(null, { status: 204 })
-    // A Worker's fetch takes neither, and what it answers says nothing about them.
+    // A Worker's `fetch` handles neither crons nor messages, so its answer must not count as success.
     if (tick !== null && this.#workerCrons)
       throw new Error(
         tick === 'queue' ? 'nothing takes messages: the Worker has no queue()' : 'the Worker has no scheduled()',
@@ -149,7 +149,7 @@ function problemOf(response: unknown): string | null {
 
 function passThroughOnException(): void {}
 
-/** The headers that the host and the shim speak by are not the function's: it gets a copy without them when it asks. */
+/** Hides the headers between host and shim: the function gets a copy without them. */
 function hideInternal(request: Request, headers: Headers): void {
   let own: Headers | null = null
   Object.defineProperty(request, 'headers', {
@@ -163,7 +163,7 @@ function claimsOf(header: string | null): Scope['claims'] {
   return header === null ? null : (JSON.parse(decodeURIComponent(header)) as Scope['claims'])
 }
 
-/** Tells the host to answer in the function's place. */
+/** Makes the host answer in the function's place. */
 function failure(kind: 'thrown' | 'invalid'): Response {
   return new Response(null, { status: 500, headers: { 'x-terrane-failure': kind } })
 }

@@ -2,12 +2,12 @@ import { quoteIdentifier } from '@terrane/database'
 import { conditionList, type Embed, type Resource } from '@terrane/database/rest-query'
 import { aliasOf, embedded, type ReadContext, type Source } from './sources.ts'
 
-/** The statement that counts the rows of a resource, without its page. */
+/** SQL that counts the rows of a resource without its page. */
 export function countSql(resource: Resource, source: Source, context: ReadContext): string {
   return `select count(*) ${matching(resource, source, context)}`
 }
 
-/** `from … where …` of the rows of a resource, where each embedded resource that says which rows there are stands once. */
+/** `from … where …` for the rows of a resource. Each embedded resource that filters the rows occurs once. */
 function matching(resource: Resource, source: Source, context: ReadContext): string {
   const alias = quoteIdentifier(source.alias)
   const exists = (embed: Embed) => `exists (select ${matching(embed, embedded(embed, source, context).child, context)})`
@@ -27,7 +27,7 @@ function matching(resource: Resource, source: Source, context: ReadContext): str
     ...list,
     ...inner.map((e) => (mentioned.has(e) ? `${mentioned.get(e)}.found` : exists(e))),
   ]
-  // `offset 0` keeps the planner from writing the subquery wherever it is mentioned.
+  // `offset 0` keeps the planner from repeating the subquery at each use.
   const flags = [...mentioned].map(
     ([e, flag]) => ` cross join lateral (select ${exists(e)} as found offset 0) as ${flag}`,
   )

@@ -17,7 +17,7 @@ export function findRelationship(
 ): Relationship {
   const all = picture.from(schema, table).filter((r) => r.target.schema === schema)
   const functions = all.filter((r) => r.cardinality === 'computed' && r.name === target)
-  // A function is the owner's own word on the relationship.
+  // A function takes priority, because the owner has defined the relationship explicitly.
   const found =
     functions.length > 0
       ? [...functions.filter((r) => r.functionSchema === schema), ...functions].slice(0, 1)
@@ -36,7 +36,9 @@ function leads(relationship: Relationship, target: string, hint: string | null):
   return isTarget && (isKey(hint) || hint === only?.[0] || hint === only?.[1] || hint === junction?.table.name)
 }
 
-/** Within a table its name leads to the many, and the column of the foreign key to the one. */
+/**
+ * For a self-reference, the table's name means the to-many direction, and the foreign key column the to-one direction.
+ */
 function leadsBack({ table, cardinality, pairs }: Relationship, target: string, hint: string | null): boolean {
   const [own, other] = (pairs.length === 1 ? pairs[0] : undefined) ?? []
   if (cardinality === 'many-to-one') return hint === null && target === own
@@ -71,7 +73,7 @@ function described({ table, target, cardinality, name, pairs, junction }: Relati
   }
 }
 
-/** A name without what is easily mistaken. */
+/** A name without differences that are easily overlooked. */
 function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[_-]|s$/g, '')
 }

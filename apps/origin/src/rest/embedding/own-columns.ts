@@ -13,8 +13,8 @@ export interface OwnColumns {
 }
 
 /**
- * The columns of a resource’s own rows that its answer is made of: shown ones, those of its order and those of the
- * relationships to embedded rows. All, where it shows all or a function takes the row.
+ * The columns of a resource's own rows that the answer needs: shown ones, and those of the order and of relationships.
+ * All of them, if all are shown or a function takes the row.
  */
 export function ownColumnsOf(
   resource: Pick<Resource, 'select' | 'embeds' | 'order'>,

@@ -14,7 +14,7 @@ import { guarded, listOf, valueOf } from './embedded-bytes.ts'
 import { isStar, ownColumnsOf } from './own-columns.ts'
 import { aliasOf, embedded, type ReadContext, type Source } from './sources.ts'
 
-/** Whether a query needs the picture of the schema: it embeds resources, or groups by all columns. */
+/** Whether a query needs the relationships and columns of the schema: it embeds resources, or groups by all columns. */
 export function needsPicture(query: Resource): boolean {
   return query.embeds.length > 0 || (isAggregated(query) && (query.select ?? []).some(isStar))
 }
@@ -25,13 +25,13 @@ interface Column {
   /** Null for all columns. */
   readonly name: string | null
   readonly isAggregate: boolean
-  /** The aggregate that the resource around applies. */
+  /** The aggregate that the outer resource applies. */
   readonly lifted: SelectItem | null
 }
 
 /**
- * How columns are named: `plain` as in the answer, `numbered` (`c1`, `c2`, …) for a resource around that picks them, `lifted`
- * likewise with aggregates left to it.
+ * Names of columns: `plain` as in the answer, `numbered` (`c1`, `c2`, …) for an outer resource that selects them,
+ * `lifted` likewise, but with aggregates applied by the outer resource.
  */
 type Naming = 'plain' | 'numbered' | 'lifted'
 
@@ -42,9 +42,9 @@ export function readSql(resource: Resource, source: Source, context: ReadContext
 
 interface Form {
   readonly naming: Naming
-  /** Rows around are grouped by the columns, which must have an equality. */
+  /** Outer rows are grouped by the columns, so their types must have an equality operator. */
   readonly isGrouped: boolean
-  /** Orders of the rows around by columns of this resource. */
+  /** Orders of the outer rows by columns of this resource. */
   readonly ordered: readonly OrderItem[]
 }
 
@@ -92,8 +92,8 @@ function selectSql(
 }
 
 /**
- * The columns of a page that is cut before rows are embedded, so that rows which it leaves out cost nothing; null where embedded
- * rows say which rows there are, or a column is none of the table's, as a function of its row is.
+ * The columns of a page that is cut before rows are embedded, so that other rows cost nothing. Null when embedded rows
+ * filter the page, or when a column is not one of the table's, such as a computed one.
  */
 function pagedColumns(
   resource: Resource,
@@ -119,7 +119,7 @@ const STAR: SelectItem = {
   aggregateCast: null,
 }
 
-/** Whether rows are grouped: an aggregate among the columns, or among the columns of a spread. */
+/** Whether rows are grouped: the columns, or those of a spread resource, contain an aggregate. */
 function isAggregated({ select, embeds }: Resource): boolean {
   return (select ?? []).some((item) => item.aggregate !== null) || embeds.some((e) => e.isSpread && isAggregated(e))
 }
@@ -147,7 +147,7 @@ function settled(column: Column): Column {
     : column
 }
 
-/** By number: a name could be one of the source, too. */
+/** Columns are referenced by number, because a name could also be one of the source. */
 function groupClause(columns: readonly Column[]): string {
   if (!columns.some((column) => column.isAggregate)) return ''
   const numbers = columns.flatMap((column, i) => (column.isAggregate ? [] : [i + 1]))
@@ -160,7 +160,7 @@ interface Joined {
   readonly alias: string
   readonly isToOne: boolean
   readonly sql: string
-  /** SQL of whether there are rows. */
+  /** SQL condition: there are embedded rows. */
   readonly found: string
   /** Columns that it adds to the query of the resource around it. */
   readonly columns: readonly Column[]
@@ -193,7 +193,7 @@ interface Part {
 }
 type PartForm = { readonly child: Source; readonly isGrouped: boolean; readonly ordered: readonly OrderItem[] }
 
-/** The row of a to-one relationship, as an object or as columns beside those around. */
+/** The row of a to-one relationship, as an object or as columns of the outer row. */
 function one(embed: Embed, alias: string, context: ReadContext, { child, isGrouped, ordered }: PartForm): Part {
   const found = `${alias}.* is distinct from null`
   const isPlain = !embed.isSpread && ordered.length === 0
@@ -212,7 +212,7 @@ function one(embed: Embed, alias: string, context: ReadContext, { child, isGroup
   }
 }
 
-/** The rows of a to-many relationship, as a list or as lists of each column. */
+/** The rows of a to-many relationship, as a list of objects or a list for each column. */
 function many(embed: Embed, alias: string, context: ReadContext, { child, isGrouped }: PartForm): Part {
   const limit = context.maxRows === 0 ? embed.limit : Math.min(embed.limit ?? context.maxRows, context.maxRows)
   const naming = embed.isSpread ? 'numbered' : 'plain'
@@ -254,7 +254,7 @@ function valueColumn(embed: Embed, value: string, isGrouped: boolean): Column {
   }
 }
 
-/** `districts()`: it filters, and is not shown. */
+/** `districts()`: the resource filters, but is not shown. */
 function isEmpty({ select, embeds }: Resource): boolean {
   return select?.length === 0 && embeds.every(isEmpty)
 }

@@ -13,7 +13,7 @@ export interface CatalogTable {
   /** Numbers of the primary key's columns. */
   readonly key: readonly number[] | null
   readonly references: readonly CatalogReference[] | null
-  /** The rule of a view. */
+  /** The rewrite rule of a view. */
   readonly rule: string | null
 }
 
@@ -46,7 +46,7 @@ export interface CatalogFunction {
 /** Pairs of a column of the table and one of the other table. */
 type Pairs = readonly (readonly [own: string, other: string])[]
 
-/** A way from the rows of a table to rows of another one. */
+/** A relationship from the rows of a table to rows of another one. */
 export interface Relationship {
   readonly table: CatalogTable
   readonly target: CatalogTable
@@ -66,7 +66,7 @@ export interface Relationship {
   readonly functionSchema: string | null
 }
 
-/** Most ways in which columns of a view stand for those of a key. */
+/** Maximum combinations of a view's columns for the columns of a key. */
 const MAX_COMBINATIONS = 16
 
 /**
@@ -93,7 +93,7 @@ export function relationshipsOf(
 
 const ORDER = ['one-to-many', 'many-to-one', 'one-to-one', 'many-to-many', 'computed']
 
-/** A table, or a view of it, with the names that columns have there: several where a view has a column twice. */
+/** A table or a view of it, with the names of its columns there; a column has several when the view repeats it. */
 interface Image {
   readonly table: CatalogTable
   readonly names: ReadonlyMap<number, readonly string[]>
@@ -119,7 +119,7 @@ function imagesOf(tables: readonly CatalogTable[], byId: ReadonlyMap<string, Cat
   return images
 }
 
-/** The columns of tables that a column of a view is, through views of views. */
+/** The table columns from which a column of a view comes, also through other views. */
 function originsOf(
   view: CatalogTable,
   column: number,
@@ -128,7 +128,7 @@ function originsOf(
 ): [table: string, column: number][] {
   let columns = parsed.get(view.id)
   if (!columns) {
-    // Noted before it is filled: a view that leads to itself ends here.
+    // Stored before it is filled, so that a view that refers to itself ends here.
     parsed.set(view.id, (columns = new Map()))
     for (const { column: own, source, sourceColumn } of viewColumns(view.rule ?? '')) {
       const from = byId.get(source)

@@ -13,8 +13,8 @@ export interface SchemaPicture {
 const TEMPORARY = "array(select oid from pg_class where relpersistence = 't')"
 
 /**
- * The stamp changes whenever a table, a column, a key, a view, a function, a grant or a membership does. It is not computed
- * where the snapshot is that of $1: since then no transaction has ended that changed anything.
+ * A hash that changes whenever a table, a column, a key, a view, a function, a grant or a membership does. It is not
+ * computed when the snapshot equals $1, because no transaction with changes has ended since then.
  */
 const STAMP = `
   select pg_current_snapshot()::text as snapshot, case when pg_current_snapshot()::text = $1 then null else concat_ws(' ',
@@ -26,7 +26,7 @@ const STAMP = `
     (select concat_ws('.', count(*), sum(xmin::text::bigint)) from pg_proc where oid >= 16384 and pronargs = 1),
     (select concat_ws('.', count(*), sum(xmin::text::bigint)) from pg_auth_members)) end as stamp`
 
-/** Tables of the exposed schemas, and tables that their views show: no other one takes part in a relationship. */
+/** Tables of the exposed schemas, and tables that their views show; only these can have relationships. */
 const REACHED = `
   with recursive reached (id) as (
     select c.oid from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -62,18 +62,18 @@ const FUNCTIONS = `
     and has_schema_privilege(n.oid, 'usage') and has_function_privilege(p.oid, 'execute')
   order by n.nspname, p.proname`
 
-/** Most roles whose pictures are kept. */
+/** Maximum roles whose schema is cached. */
 const MAX_ROLES = 16
 /**
- * Bounds of a read of the tables, whatever a statement of the caller may take: what is read serves others too. `bytes` are those
- * of the catalog, and three times as many are kept.
+ * Limits for reading the tables, independent of the caller's limits because the result serves others, too. `bytes` are
+ * bytes of the catalog; the cache takes three times as many.
  */
 const BOUNDS = { ms: 20_000, bytes: 12 * 1024 * 1024 }
 const KEPT_SHARE = 3
-/** Time until a read that failed is tried again for its role. */
+/** Milliseconds before a failed read is tried again for its role. */
 const FAILED_MS = 10_000
 
-/** Bytes of what {@link TABLES} returns, as the catalog stores it: views are parse trees. */
+/** Bytes of the result of {@link TABLES} as the catalog stores it; views are parse trees. */
 const SIZE = `${REACHED}
   select (select coalesce(sum(octet_length(ev_action::text)), 0) from pg_rewrite
       where ev_class in (select id from reached) and rulename = '_RETURN')
@@ -81,14 +81,14 @@ const SIZE = `${REACHED}
        where a.attrelid in (select id from reached) and a.attnum > 0 and not a.attisdropped
          and c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition) as bytes`
 
-/** Keeps what each role sees of the exposed schemas until the schema, a grant or a membership changes. */
+/** Caches each role's view of the exposed schemas until the schema, a grant or a membership changes. */
 export class SchemaPictures {
   readonly #schemas: readonly string[]
   readonly #bounds: typeof BOUNDS
-  /** Pictures that are being read, by role and stamp: requests at one time read one. */
+  /** Running reads by role and stamp; concurrent requests share one. */
   readonly #reading = new Map<string, Promise<Picture>>()
   readonly #pictures = new Map<string, { snapshot: string; stamp: string; picture: Picture }>()
-  /** Roles and stamps whose read failed, and until when it is not tried again (`performance.now`). */
+  /** Roles and stamps whose read failed, with the time of the next try (`performance.now`). */
   readonly #failed = new Map<string, { readonly until: number; readonly error: RestError }>()
 
   constructor(schemas: readonly string[], bounds = BOUNDS) {
@@ -105,7 +105,7 @@ export class SchemaPictures {
     const kept = this.#pictures.get(role)
     const { rows } = await session.query<{ snapshot: string; stamp: string | null }>(STAMP, [kept?.snapshot ?? ''])
     const { snapshot, stamp } = rows[0] as { snapshot: string; stamp: string | null }
-    // Another request may have read it in the meantime.
+    // Another request may have read it meanwhile.
     const valid = stamp === null ? kept : this.#pictures.get(role)
     if (valid && (stamp === null || stamp === valid.stamp)) {
       this.#keep(role, { ...valid, snapshot })
@@ -114,7 +114,7 @@ export class SchemaPictures {
     const key = id(role, stamp ?? '')
     this.#refuseFailed(key)
     const shared = this.#reading.get(key)
-    // One that fails, as its request ends, is read again.
+    // A shared read may fail because its own request ends; then it is repeated here.
     const read = shared && (await shared.catch(() => null))
     if (read) return read
     this.#refuseFailed(key)
@@ -127,7 +127,7 @@ export class SchemaPictures {
     return picture
   }
 
-  /** Keeps a picture as the newest one, and drops the oldest ones that are too many. */
+  /** Caches a schema as the newest one, and removes the oldest ones beyond the maximum. */
   #keep(role: string, kept: { snapshot: string; stamp: string; picture: Picture }): void {
     this.#pictures.delete(role)
     this.#pictures.set(role, kept)
@@ -160,7 +160,7 @@ export class SchemaPictures {
     if (failed && failed.until > performance.now()) throw failed.error
   }
 
-  /** The error of a read that exceeded its bounds, which is kept for a while; any other as it is. */
+  /** Stores the error of a read that exceeded its limits for a while; other errors are returned unchanged. */
   #refused(key: string, error: unknown): unknown {
     const { code } = error as { code?: string }
     const isLate = code === '57014'

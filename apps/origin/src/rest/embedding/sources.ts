@@ -10,9 +10,9 @@ export interface ReadContext {
   /** Null where nothing is embedded and no rows are grouped. */
   readonly picture: SchemaPicture | null
   readonly parameters: Parameters
-  /** Most rows of a list of embedded rows; 0 = no limit. */
+  /** Maximum rows of a list of embedded rows; 0 = no limit. */
   readonly maxRows: number
-  /** Most bytes of all embedded rows. */
+  /** Maximum bytes of all embedded rows. */
   readonly maxBytes: number
 }
 
@@ -24,9 +24,9 @@ export interface Source {
   readonly from: string
   readonly alias: string
   readonly depth: number
-  /** Aliases of the rows around. */
+  /** Aliases of the outer rows. */
   readonly taken: ReadonlySet<string>
-  /** Further `from` items and conditions that lead from the row around. */
+  /** Further `from` items and conditions that connect it with the outer row. */
   readonly junction: string
   readonly joins: readonly string[]
 }
@@ -36,7 +36,7 @@ export function rootSource(table: string, from: string): Source {
   return { table, from, alias: aliasOf(table, 'rows', new Set()), depth: 0, taken: new Set(), junction: '', joins: [] }
 }
 
-/** Where the rows of an embedded resource come from. */
+/** Source of the rows of an embedded resource. */
 export function embedded(
   embed: Embed,
   source: Source,
@@ -78,10 +78,10 @@ function equal(a: string, x: string, b: string, y: string): string {
   return `${a}.${quoteIdentifier(x)} = ${b}.${quoteIdentifier(y)}`
 }
 
-/** PostgreSQL cuts longer names, and two that are cut may become one. */
+/** PostgreSQL truncates longer names, which can make two names equal. */
 const MAX_NAME_BYTES = 63
 
-/** A name that no rows around have; `short` stands for one that is too long. */
+/** A name that no outer rows have; `short` replaces a name that is too long. */
 export function aliasOf(wanted: string, short: string, taken: ReadonlySet<string>): string {
   const name = Buffer.byteLength(wanted) <= MAX_NAME_BYTES - 4 ? wanted : short
   let alias = name

@@ -16,11 +16,11 @@ export interface SourceLayer {
   readonly tiler: TilerLayer
   /** SQL after FROM: the table and its filter. */
   readonly from: string
-  /** Where the request names the layer, as a JSON pointer. */
+  /** JSON pointer to the layer in the request. */
   readonly path: string
 }
 
-/** All layers of a request: its own table, then those in `layers`. */
+/** All layers of a request: the one of its own table, then the entries of `layers`. */
 export function layersOf(input: ArchiveToPmtiles): { readonly layer: ArchiveLayer; readonly path: string }[] {
   const { layers = [], zooms: _zooms, ...own } = input
   return [{ layer: own, path: '' }, ...layers.map((layer, i) => ({ layer, path: `/layers/${i}` }))]

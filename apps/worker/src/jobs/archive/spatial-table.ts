@@ -29,11 +29,11 @@ const NEVER_SHOWN: ReadonlySet<string> = new Set([
   'tsvector',
 ])
 
-/** Geometry types that may hold arcs. */
+/** Geometry types that may contain arcs. */
 const MAY_CURVE = /^(geometry|circularstring|compoundcurve|curvepolygon|multicurve|multisurface)/i
 
 /**
- * Looks a table up and decides what of it is shown.
+ * Looks up a table and its columns for the archive.
  *
  * @param properties columns that become attributes; null for all that can
  * @param path where the request names the table, as a JSON pointer
@@ -65,7 +65,7 @@ function geometrySql({ name, type, srid, geometry_type }: ColumnFacts): string {
   const straight = MAY_CURVE.test(geometry_type ?? '') ? `st_curvetoline(${column})` : column
   if (srid === 4326) return `st_asewkb(${straight})`
   const transformed = `st_transform(${straight}, 4326)`
-  // A column of mixed systems: what is in degrees already stays as it is.
+  // A column without an SRID may mix systems; geometries in EPSG:4326 are not transformed.
   return srid === 0
     ? `st_asewkb(case when st_srid(${column}) = 4326 then ${straight} else ${transformed} end)`
     : `st_asewkb(${transformed})`

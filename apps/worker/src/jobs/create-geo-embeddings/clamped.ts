@@ -2,9 +2,9 @@ import type { JobWarning } from '@terrane/contracts'
 import type { InspectedRaster } from '@terrane/tiling/raster'
 import { samplesClamped } from './errors.ts'
 
-/** Share of clamped samples from which a raster is warned of: of one channel. */
+/** Share of clamped samples of one channel from which on there is a warning. */
 const WARNED_SHARE = 0.2
-/** Share of clamped samples from which a raster is refused: of all channels. */
+/** Share of clamped samples of all channels from which on a raster is refused. */
 const REFUSED_SHARE = 0.9
 
 /** @throws SAMPLES_CLAMPED when the stretch leaves hardly a sample as it is */

@@ -17,7 +17,7 @@ export function tileContext(
   for (let tile = 0; tile < plan.count; tile++) places.set(middleOf(inspected, tile).place, 2 * tile)
   const known = (channels ?? []).map((name) => profile?.profile.bands.find(({ common }) => common === name)?.wavelength)
   const wavelengths = known.filter((nanometers) => typeof nanometers === 'number')
-  // A tile may be resampled to the only size that the model takes.
+  // A tile may be resampled to the only size that the model accepts.
   const zoom = request.tileSize / (manifest.input.size?.width ?? request.tileSize)
   return {
     datetime: request.datetime,
@@ -27,7 +27,10 @@ export function tileContext(
   }
 }
 
-/** A projection that stretches no more than this, such as UTM, has pixels of the size that its product is known by. */
+/**
+ * Relative distortion below which a projection such as UTM counts as true to scale: pixels then keep the nominal size
+ * of their product.
+ */
 const TRUE_TO_SCALE = 0.01
 
 /** Length of a pixel in the middle of the raster, in meters. */
@@ -38,14 +41,14 @@ export function groundSize(inspected: InspectedRaster): number {
   return Math.abs(meters / nominal - 1) < TRUE_TO_SCALE ? nominal : meters
 }
 
-/** Longitude and latitude of the middle of a tile, and how many meters of a meridian or across it a pixel is long there. */
+/** Centre of a tile in longitude and latitude, and the length of a pixel there in meters. */
 function middleOf({ plan, crs, raster }: InspectedRaster, tile: number): { place: [number, number]; meters: number } {
   const { x, y, width, height } = coveredRect(plan, tileWindow(plan, tile))
   const pixel = { x: x + Math.floor((width - 1) / 2), y: y + Math.floor((height - 1) / 2), width: 1, height: 1 }
   const ring = footprint(crs, raster.affine, pixel).polygons[0]!.slice(0, -1)
   const mean = (axis: 0 | 1): number => ring.reduce((sum, position) => sum + position[axis], 0) / ring.length
   const place: [number, number] = [mean(0), mean(1)]
-  // The area of a small quadrangle by its corners; its root is the side of a pixel.
+  // The area of one pixel by the shoelace formula; its square root is the length of a side.
   const shrink = Math.cos((place[1] * Math.PI) / 180)
   const area = ring.reduce((sum, [lng, lat], i) => {
     const [nextLng, nextLat] = ring[(i + 1) % ring.length]!

@@ -17,9 +17,9 @@ import { checkSource } from './source-file.ts'
 import { referenceOfRequest } from './stretch.ts'
 
 const EXPIRE_SECONDS = 24 * 3600
-/** A look at headers before a job is queued takes no longer; the job will find what this would have found. */
+/** Maximum time for reading headers before a job is queued; later the job itself reports problems. */
 const LOOK_MS = 10_000
-/** Sources of a list that are looked for before the job is queued; of longer lists the job says what is missing. */
+/** Maximum sources that are checked before the job is queued; with longer lists the job reports missing ones. */
 const MOST_LOOKS = 200
 
 /** A GeoTIFF becomes rows of vectors in `geoembeddings.{tableName}`. */
@@ -60,7 +60,7 @@ async function checkRaster(deps: GeoEmbeddingsDeps, body: CreateGeoEmbeddings, s
   if (path !== null) await guardTiles(path, request, manifest, deps)
 }
 
-/** Looks at the request and at whether its sources are there; what is in them the shards report, each of its own. */
+/** Checks the request and that its sources exist; problems within a source are reported by its shard. */
 async function checkCollection(
   deps: GeoEmbeddingsDeps,
   asked: CreateGeoEmbeddings,
@@ -74,7 +74,7 @@ async function checkCollection(
   const manifest = await deps.models.find(body.modelName ?? DEFAULT_GEO_MODEL)
   const { bands: channels } = manifest.input
   const entries = await entriesAtHand(body, { project, dataRoots: deps.dataRoots, channels })
-  // Items that lie elsewhere are read by the job.
+  // Items at a URL are read by the job.
   const common = readRequest(entries?.[0]?.body ?? { ...body, geotiffPath: stacUrl! })
   if (body.scale && body.scaleFrom) throw conflictingScales()
   const scaleFrom = body.scaleFrom?.table ?? null
@@ -97,7 +97,7 @@ async function checkScaleFrom(submit: SubmitContext, request: GeoRequest, manife
 }
 
 /**
- * Refuses a raster with too many tiles. Whatever else its headers tell, the job reports.
+ * Refuses a raster with too many tiles. Other problems of its headers are reported by the job.
  *
  * @throws size_guard_exceeded
  */

@@ -1,7 +1,7 @@
 import type { EnginePool, ModelStore } from '@terrane/embeddings'
 import type { CrsEntry } from '@terrane/tiling/raster'
 
-/** Needs of createGeoEmbeddings, and its limits. */
+/** Dependencies and limits of createGeoEmbeddings. */
 export interface GeoEmbeddingsDeps {
   readonly models: ModelStore
   readonly engines: EnginePool

@@ -21,9 +21,9 @@ export interface Provenance {
   readonly clamped: readonly number[]
   /** Execution provider that computed the model, and the preferred ones that failed. */
   readonly choice: ProviderChoice
-  /** Of how the raster was made of others. */
+  /** Warnings about how the raster was assembled from other files. */
   readonly fileWarnings?: readonly JobWarning[]
-  /** Of vectors that tell nothing; absent before they are made. */
+  /** Warnings about vectors without information; absent before vectors exist. */
   readonly vectorWarnings?: readonly JobWarning[]
 }
 
@@ -172,7 +172,7 @@ function propertiesOf(
   return { ...facts, files, resampling: source.resampling, ...(mask && { mask }) }
 }
 
-/** Depends on the file, and on its own fields in the request. */
+/** Version of a source: changes with the file and with its own fields in the request. */
 export function sourceVersion(version: string, { datetime, profile, sourceSrs }: GeoRequest): string {
   return JSON.stringify([version, datetime, profile, sourceSrs])
 }
@@ -185,7 +185,7 @@ export function crsOf({ crs }: InspectedRaster): string {
 function stacItem({ request, model, inspected, stretch }: Provenance): Publication['item'] {
   return {
     ...modelItem(request, model, inspected.bands, stretch),
-    // STAC wants a time: without a better one it is the time of publication.
+    // A STAC item needs a time; without a better one it gets the time of publication.
     datetime: request.datetime ?? new Date().toISOString(),
     source: {
       title: 'Source imagery',

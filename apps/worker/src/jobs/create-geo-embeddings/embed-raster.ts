@@ -17,8 +17,8 @@ import type { SourceFile } from './source-file.ts'
 import { referenceOfRequest, type ReferenceStretch } from './stretch.ts'
 import { VectorCounts, type VectorCountsState } from './vector-counts.ts'
 
-// The steps of a run over one raster, in the order of their cost: the model's manifest and the bytes (`openRaster`), headers,
-// tiles, georeference and bands (`readInput`), and only then weights and tiles (`embedTiles`).
+// The steps of a run over one raster, from the cheapest to the most expensive: the model's manifest and the bytes
+// (`openRaster`), headers, tiles, georeference and bands (`readInput`), and only then weights and tiles (`embedTiles`).
 
 /** A run over one raster. */
 export interface RasterRun {

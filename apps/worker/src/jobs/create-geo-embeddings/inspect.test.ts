@@ -21,7 +21,7 @@ beforeAll(async () => {
   process.on('worker', count)
 })
 beforeEach(async () => {
-  // A thread is there that waits for the next raster.
+  // Starts the thread that waits for the next raster.
   await inspectHeaders(task(), signal)
   started = 0
 })

@@ -15,9 +15,9 @@ export interface InspectTask {
 /** Files that become one. */
 export interface StackTask {
   readonly scene: Scene
-  /** Of the files of the scene, by their number. */
+  /** Paths of the scene's files, by their number. */
   readonly paths: readonly string[]
-  /** Of the file that is made; none is there yet. */
+  /** Path of the new file, which must not exist yet. */
   readonly path: string
   readonly maxBytes: Guard
 }

@@ -10,7 +10,7 @@ import {
 import { openFileSink, stackScene } from '@terrane/tiling/scene'
 import type { InspectMethods } from './inspect.ts'
 
-// Headers can be megabytes and the scale needs pixels: both would hold up the worker's event loop.
+// Reading large headers and pixels would block the worker's event loop.
 serveThread<null, InspectMethods>(() => {
   let last: { readonly path: string; readonly inspected: InspectedRaster } | null = null
   return {

@@ -2,12 +2,12 @@ import { Readable } from 'node:stream'
 import type { Fetcher } from '@terrane/embeddings'
 import type { GuardedFetch } from '@terrane/service'
 
-/** The host whose token HF_TOKEN is. */
+/** The host that HF_TOKEN is for. */
 const TOKEN_HOST = 'huggingface.co'
-/** Weights of a gigabyte on a slow line; the store itself notices a line that stands still. */
+/** Longest download, enough for weights of a gigabyte on a slow line; the store itself notices a stalled line. */
 const TIMEOUT_MS = 24 * 3_600_000
 
-/** The model store's way to the network: the guarded fetch, with the hub's token where it belongs. */
+/** The model store's fetcher: the guarded fetch, with the token only for Hugging Face. */
 export function modelFetcher(fetch: GuardedFetch, token: string | undefined): Fetcher {
   return async (url, { method, headers, redirect, signal }) => {
     const authorized = token !== undefined && URL.parse(url)?.hostname === TOKEN_HOST

@@ -25,7 +25,7 @@ export function inspectRequest(
     fileName: fileNameOf(request.source),
     ...(bands && { bands }),
     ...(profile !== null && { profile }),
-    // A stretch without a profile is of values as they are stored, so this raster must have none either.
+    // A stretch without a profile is for stored values, so this raster must be read without a profile, too.
     ...(reference !== null && reference.profile === null && { asStored: true }),
     ...(request.sourceSrs !== null && { sourceSrs: request.sourceSrs }),
     ...(reference && { otherwise: { profile: reference.profile, bands: reference.bands } }),

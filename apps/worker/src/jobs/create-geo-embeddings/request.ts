@@ -28,12 +28,12 @@ export interface GeoRequest {
   readonly strict: boolean
   readonly bands: readonly number[] | null
   readonly profile: string | null
-  /** EPSG code that takes the place of what the file says. */
+  /** EPSG code that overrides the one in the file. */
   readonly sourceSrs: number | null
-  /** When the imagery was taken, RFC 3339; null when neither the request nor the product's name says. */
+  /** Acquisition time of the imagery, RFC 3339; null when neither the request nor the product's name gives it. */
   readonly datetime: string | null
   readonly scale: Ranges | null
-  /** The table whose stretch is taken. */
+  /** The table whose stretch is used. */
   readonly scaleFrom: string | null
 }
 
@@ -68,7 +68,7 @@ export function readRequest(body: CreateGeoEmbeddings): GeoRequest {
 }
 
 /**
- * What the request itself and the model's manifest tell, without a look at the raster.
+ * Checks the request against the model's manifest, without reading the raster.
  *
  * @throws TILE_SIZE_UNSUPPORTED, LEVEL_UNSUPPORTED, MODEL_INPUT_MISSING, INVALID_SCALE, SCALE_COUNT, UNKNOWN_PROFILE
  */
@@ -83,14 +83,17 @@ export function checkRequest(request: GeoRequest, manifest: ModelManifest): void
 function readDatetime(text: string | undefined): string | null {
   if (text === undefined) return null
   const time = new Date(text)
-  // Days that a month lacks roll over into the next, so the text changes in a round trip.
+  // A day that its month does not have rolls over into the next month, so the round trip changes the text.
   const day = Number(text.slice(8, 10))
   const rolled = new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)) - 1, day)).getUTCDate() !== day
   if (Number.isNaN(time.getTime()) || rolled) throw invalidDatetime({ text })
   return time.toISOString()
 }
 
-/** Products of ESA and others carry the time of their taking as 20240601T101031, before any time of processing. */
+/**
+ * The acquisition time in the file name of a product (ESA and others), such as 20240601T101031; it comes before any
+ * processing time.
+ */
 function datetimeOfProduct(fileName: string): string | null {
   const [, year, month, day, hour, minute, second] =
     /(?<![0-9])([0-9]{4})([0-9]{2})([0-9]{2})T([0-9]{2})([0-9]{2})([0-9]{2})/.exec(fileName) ?? []

@@ -41,7 +41,7 @@ export function placeRows(batch: EmbeddingBatch, inspected: InspectedRaster, gri
   return rows
 }
 
-/** The part of a patch that lies in the raster; null when none does. */
+/** The part of a patch inside the raster; null when it is outside. */
 function patchRect(tile: TileWindow, grid: PatchGrid, patch: number, covered: PixelRect): PixelRect | null {
   const x = tile.x + (patch % grid.columns) * grid.width
   const y = tile.y + Math.floor(patch / grid.columns) * grid.height

@@ -21,7 +21,7 @@ export interface SourceOptions {
 }
 
 /**
- * What can be refused before a job is queued. Returns the path of a file that can be looked at right now.
+ * Checks a source before a job is queued. Returns the path of a file that can be read right now.
  *
  * @param at where the source stands in the request
  * @throws URL_REFUSED, SOURCE_NOT_FOUND, BUCKET_NOT_FOUND, OBJECT_NOT_FOUND, size_guard_exceeded
@@ -55,8 +55,8 @@ export async function checkSource(
 }
 
 /**
- * The file that a path names under the data roots, symbolic links resolved: a path that leads out of them, and one that
- * is not there, look the same.
+ * The file that a path names under the data roots, symbolic links resolved. A path that leads out of them gives the
+ * same error as a missing file.
  */
 async function resolveLocal(geotiffPath: string, dataRoots: readonly string[], at = '/geotiffPath'): Promise<string> {
   const path = await findUnderRoots(dataRoots, geotiffPath)
@@ -75,7 +75,10 @@ export interface SourceFile {
   readonly warnings?: readonly JobWarning[]
 }
 
-/** The version of a source, where that can be told without reading it; null where it cannot, and of one that is gone. */
+/**
+ * The version of a source, if it can be found out without reading the content; null otherwise, also for a missing
+ * source.
+ */
 export async function versionOf(
   source: RasterSource,
   { project }: Pick<JobContext, 'project'>,
@@ -117,7 +120,7 @@ export function sceneVersion(scene: SceneSource, versions: readonly string[]): s
 }
 
 /**
- * A file in the job's folder, or where it lies.
+ * A file at its own path, or copied into the job's folder.
  *
  * @param name of the copy
  * @throws size_guard_exceeded at the first byte over the limit, SOURCE_NOT_FOUND, and what the guarded fetch and the

@@ -15,7 +15,7 @@ export interface SceneFile {
   readonly source: FileSource
   /** 1-based; null for all bands. */
   readonly band: number | null
-  /** Where it stands in the request. */
+  /** JSON pointer to it in the request. */
   readonly at: string
 }
 
@@ -35,7 +35,7 @@ export interface SceneSource {
   readonly resampling: 'bilinear' | 'nearest'
 }
 
-/** Where a raster comes from. */
+/** Source of a raster. */
 export type RasterSource = FileSource | SceneSource
 
 /** The file that a part of a request names; null when it names none or two. */
@@ -142,7 +142,7 @@ function sceneName({ assets }: SceneSource, name: (file: FileSource) => string):
   return [name(assets[0].source), ...assets.slice(1).map((asset) => asset.name ?? fileNameOf(asset.source))].join(', ')
 }
 
-/** The last part of the source's name, which may tell what product it is. */
+/** Last part of the source's name, which may name the product. */
 export function fileNameOf(source: RasterSource): string {
   if (source.kind === 'scene') return fileNameOf(source.assets[0].source)
   return basename(source.kind === 'url' ? (URL.parse(source.url)?.pathname ?? '') : source.path)

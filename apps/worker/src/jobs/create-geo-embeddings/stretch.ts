@@ -7,8 +7,8 @@ import { scaleFromUnusable } from './errors.ts'
 import type { GeoRequest } from './request.ts'
 
 /**
- * How the pixels of a table became what its model saw: the object of the catalogue's `scale`, which tables are compared
- * by. Ranges are in physical values (stored · band_scale + band_offset; decibels of that where `unit` says so).
+ * How pixels of a table were converted to the model's input: the object of the catalogue's `scale`, by which tables are
+ * compared. Ranges are in physical values (stored · band_scale + band_offset; decibels of that where `unit` says so).
  */
 export interface StoredStretch {
   readonly origin: Scale['origin']
@@ -16,11 +16,11 @@ export interface StoredStretch {
   readonly min: readonly number[]
   readonly max: readonly number[]
   readonly decibels: boolean
-  /** See {@link valuesOf}; absent in tables of before. */
+  /** See {@link valuesOf}; absent in tables of earlier versions. */
   readonly values?: string
-  /** Length of a pixel on the ground; absent in tables of before. */
+  /** Length of a pixel on the ground; absent in tables of earlier versions. */
   readonly pixel_meters?: number
-  /** Largest share of clamped samples of a channel; absent in tables of many rasters and of before. */
+  /** Largest share of clamped samples of a channel; absent in tables of many rasters and of earlier versions. */
   readonly clamped?: number
   readonly profile: string | null
   /** Common names of the channels; null when they are not known. */
@@ -52,13 +52,13 @@ export function storedStretch(
     channels,
     band_scale: infos.map((info) => info?.scale ?? 1),
     band_offset: infos.map((info) => info?.offset ?? 0),
-    // JSON knows no NaN and no infinity.
+    // JSON has no NaN and no infinity.
     nodata: raster.nodata === null || Number.isFinite(raster.nodata) ? raster.nodata : String(raster.nodata),
   }
 }
 
 /**
- * What the numbers of a raster are: the unit of its sensor's profile, else `physical` where the file states scale or offset,
+ * Kind of a raster's values: the unit of its sensor's profile, else `physical` where the file states scale or offset,
  * else the type of the stored samples.
  */
 function valuesOf({ raster, bands, profile }: InspectedRaster): string {
@@ -68,7 +68,7 @@ function valuesOf({ raster, bands, profile }: InspectedRaster): string {
   return isStored ? raster.sampleType : 'physical'
 }
 
-/** The stretch of a table, for rasters that are to compare with it. */
+/** The stretch of a table, for rasters that are to be comparable with it. */
 export interface ReferenceStretch {
   readonly ranges: Ranges
   readonly profile: string | null
@@ -76,11 +76,11 @@ export interface ReferenceStretch {
   readonly bands: readonly number[] | null
   /** See {@link valuesOf}; null when it is not known. */
   readonly values: string | null
-  /** The caller stated the range, and answers for the units. */
+  /** The caller stated the range and is responsible for the units. */
   readonly isExplicit: boolean
 }
 
-/** How the channels or values of a raster differ from those of a stretch; null when they do not. */
+/** Differences between the channels or values of a raster and those of a stretch; null when there are none. */
 export function differenceFrom(reference: ReferenceStretch, inspected: InspectedRaster): string | null {
   const { channels } = inspected
   if (reference.channels !== null && channels !== null && reference.channels.join() !== channels.join()) {
@@ -139,7 +139,7 @@ export async function referenceOfRequest(
   return scaleFrom === null ? null : referenceOfTable(database, scaleFrom, manifest)
 }
 
-/** The values of a table that does not state them; a profile sees to its own. */
+/** Kind of values of a table that does not state it; null with a profile, which defines it. */
 async function oldValues(
   database: Queryable,
   table: string,

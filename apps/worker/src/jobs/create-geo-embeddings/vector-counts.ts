@@ -1,9 +1,9 @@
 import type { JobWarning } from '@terrane/contracts'
 import { vectorsEmpty } from './errors.ts'
 
-/** Vectors with fewer dimensions may well have one number in all of them. */
+/** Fewer dimensions may have equal numbers by chance. */
 const LEAST_DIMS = 8
-/** With fewer rows a half says nothing. */
+/** With fewer rows, a share of one half means nothing. */
 const LEAST_ROWS = 3
 
 /** Counts so far; plain data for a checkpoint. */
@@ -18,8 +18,8 @@ export interface VectorCountsState {
 const NONE: VectorCountsState = { rows: 0, zero: 0, constant: 0, alike: 0, first: null }
 
 /**
- * Counts vectors that tell nothing: zero in all dimensions, one number in all of them (zero among them), or the same as the
- * first vector of the raster.
+ * Counts vectors without information: zero in all dimensions, the same number in all of them (zero included), or equal
+ * to the first vector of the raster.
  */
 export class VectorCounts {
   #state: VectorCountsState

@@ -7,10 +7,10 @@ import type { ObtainedFeatures } from './features.ts'
 import type { Place } from '../../places/geocoder.ts'
 import type { SraiRequest } from './request.ts'
 
-/** What is recorded of the features. */
+/** Facts about the features for the record. */
 export type AboutFeatures = Omit<ObtainedFeatures, 'source'>
 
-/** What the vectors were made of, and how; JSON, for a later run may go on from there. */
+/** Facts about how the vectors were made. They are JSON, so that a later run can continue from them. */
 export interface Made {
   readonly summary: RegionSummary
   readonly about: AboutFeatures
@@ -18,7 +18,7 @@ export interface Made {
   readonly metadata: Readonly<Record<string, unknown>>
 }
 
-/** What the catalogue, the STAC item and the result say of the table. */
+/** Description of the table for catalogue, STAC item and result. */
 export function publicationOf(
   request: SraiRequest,
   summary: RegionSummary,
@@ -79,7 +79,7 @@ export function publicationOf(
   }
 }
 
-/** What the catalogue and the GeoParquet file say of the making. */
+/** Metadata of the catalogue and of the GeoParquet file. */
 export function metadataOf(
   request: SraiRequest,
 
@@ -110,7 +110,7 @@ function describeOrigin({ kind, url, name, prefix }: AboutFeatures['origin']): s
   return String(url ?? name ?? (kind === 'tables' ? `public.${String(prefix)}_*` : kind))
 }
 
-/** Vectors of one number all point the same way: only their lengths differ. */
+/** Vectors with one dimension differ in length only, so cosine cannot compare them. */
 function metricOf({ dims }: RegionSummary): 'cosine' | 'l2' {
   return dims === 1 ? 'l2' : 'cosine'
 }

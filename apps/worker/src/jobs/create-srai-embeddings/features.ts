@@ -18,7 +18,7 @@ export interface ObtainedFeatures {
   readonly origin: Readonly<Record<string, unknown>>
   readonly attribution: string
   readonly licence: string
-  /** Of the map, RFC 3339; null when it is not known. */
+  /** Time of the map data, RFC 3339; null when it is not known. */
   readonly timestamp: string | null
   readonly warnings: readonly JobWarning[]
 }
@@ -39,7 +39,7 @@ export async function checkFeatures(
   else await checkOsmSource(requested, aoi, settings)
 }
 
-/** Brings the features of an area into the job's folder: an OSM file, or what tables of the project hold. */
+/** Copies the features of an area into the job's folder: an OSM file, or a dump of tables of the project. */
 export async function obtainFeatures(
   requested: RequestedSource | undefined,
   { aoi, filter }: { readonly aoi: Aoi; readonly filter: OsmFilter },

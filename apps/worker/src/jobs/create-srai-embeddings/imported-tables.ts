@@ -14,9 +14,9 @@ export interface ImportedTable {
   readonly attribution: string
   readonly licence: string
   readonly source: Readonly<Record<string, unknown>>
-  /** Its areas may have been reduced to points. */
+  /** Areas may have been reduced to points. */
   readonly reduced: boolean
-  /** A line may stand in several rows. */
+  /** A line may be split into several rows. */
   readonly inParts: boolean
 }
 
@@ -26,7 +26,7 @@ const SUFFIXES: ReadonlySet<string> = new Set(TOPIC_TABLES.map(({ name }) => nam
 const WHOLE: readonly string[] = TOPIC_TABLES.filter(({ topic }) => topic === 'all').map(({ name }) => name)
 
 /**
- * The tables of an import that are still there, by their prefix.
+ * The existing tables of an import, by their prefix.
  *
  * @throws IMPORTED_TABLES_MISSING
  */

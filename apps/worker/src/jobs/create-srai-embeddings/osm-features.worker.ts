@@ -31,13 +31,13 @@ import { limitsOf, type OsmMemoryBudget } from '../osm/memory-budget.ts'
 /** Options of `openFeatures` for an OSM file. */
 export interface OsmFeatureOptions {
   readonly path: string
-  /** Features that touch it are read. */
+  /** Area; features that touch it are read. */
   readonly area: readonly (readonly Ring[])[]
   readonly filter: OsmFilter
   readonly room: OsmMemoryBudget
 }
 
-/** Features that may wait to be counted before reading pauses. */
+/** Number of uncounted features at which reading pauses. */
 const MOST_WAITING = 20_000
 
 /**
@@ -112,7 +112,7 @@ class FilteredFeatures implements FeatureVisitor {
   }
 
   #read(): Tags {
-    // Keys are what users ask for: none may be mistaken for a property that every object has. NUL cannot be stored.
+    // Keys come from users, so the object has no prototype whose properties a key could match. NUL cannot be stored.
     const tags = Object.create(null) as Record<string, string>
     for (const { name, key } of this.#keys) {
       const value = this.tags.get(key)
@@ -148,7 +148,7 @@ function positionOf(lon: Int32Array, lat: Int32Array, i: number): Position {
   return [lon[i]! / UNITS_PER_DEGREE, lat[i]! / UNITS_PER_DEGREE]
 }
 
-/** Hands items from a writer that pushes to a reader that pulls, and holds the writer back. */
+/** Passes items from a writer that pushes to a reader that pulls, and makes the writer wait when the queue is full. */
 class Queue<T> {
   #items: T[] = []
   #ended = false
@@ -160,7 +160,7 @@ class Queue<T> {
     this.#items.push(item)
   }
 
-  /** Lets the reader have what was pushed; resolves when there is room for more. */
+  /** Hands the pushed items to the reader; resolves when there is room for more. */
   room(): Promise<void> | void {
     if (this.#items.length === 0) return
     this.#more.resolve()

@@ -10,7 +10,7 @@ import {
 } from '@terrane/embeddings/srai'
 import { foreignOption, noPretrainedModels, notSaid, saidMoreThanOnce } from './errors.ts'
 
-/** The area of a request: the name of a place, or GeoJSON; `path` is where it stands. */
+/** The area of a request: the name of a place, or GeoJSON; `path` is its place in the request. */
 export type RequestedArea = { readonly path: string } & ({ readonly place: string } | { readonly geoJson: object })
 
 /** A request in one shape, with every default filled in. */
@@ -19,7 +19,7 @@ export interface SraiRequest {
   readonly area: RequestedArea
   readonly resolution: number
   readonly filter: OsmFilter
-  /** The filter as it was sent: the name of a preset, or tags. */
+  /** The filter as requested: the name of a preset, or tags. */
   readonly filterSent: unknown
   readonly embedder: CompleteEmbedder
   readonly source: FeatureSource | undefined
@@ -33,7 +33,8 @@ const DEFAULT_PRESET = 'hex2vec'
 const DEFAULT_EMBEDDER = 'count'
 
 /**
- * Brings both shapes of the body, the flat one and the pipeline, into one. Each thing may stand in either, but only once.
+ * Converts both forms of the body, the flat one and the pipeline, to one. A field may be in either form, but only in
+ * one.
  *
  * @throws MISSING_FIELD, CONFLICTING_FIELDS, PRETRAINED_MODEL_UNAVAILABLE, OSM_PRESET_UNKNOWN, INVALID_OSM_FILTER,
  * EMBEDDER_UNKNOWN, INVALID_EMBEDDER_OPTION, TOO_MANY_DIMENSIONS

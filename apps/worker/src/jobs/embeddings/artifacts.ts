@@ -17,10 +17,10 @@ import {
 import { upload, type ArtifactStore, type Upload } from '@terrane/storage'
 import { uploadNames } from '../publish-object.ts'
 
-/** The bucket of embedding artifacts; made private when it is missing. */
+/** The bucket of embedding artifacts; it is created private when missing. */
 const ARTIFACT_BUCKET = 'geoembeddings'
 
-/** Of WKB. */
+/** Geometry type in WKB. */
 const MULTIPOLYGON = 6
 
 const TILE_COLUMNS: readonly ColumnSpec[] = [
@@ -31,7 +31,7 @@ const TILE_COLUMNS: readonly ColumnSpec[] = [
   { name: 'valid_fraction', type: 'float' },
 ]
 
-/** The attributes of each kind of row, as they stand in the table. */
+/** The attributes of each kind of row, with the types of the table. */
 const ATTRIBUTES: Readonly<Record<EmbeddingKind, readonly ColumnSpec[]>> = {
   tile: TILE_COLUMNS,
   patch: [...TILE_COLUMNS, { name: 'patch', type: 'int32' }],
@@ -43,10 +43,10 @@ const ATTRIBUTES: Readonly<Record<EmbeddingKind, readonly ColumnSpec[]>> = {
   ],
 }
 
-/** A time that is unknown is an empty text: columns of the file have no nulls. */
+/** An unknown time is an empty text, because columns of the file have no nulls. */
 const DATETIME = `coalesce(to_char(datetime at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), '')`
 
-/** Writes the rows of a staging table, which is loaded but not finished, in their order to a GeoParquet file. */
+/** Writes the rows of a loaded but unfinished staging table, in their order, to a GeoParquet file. */
 export async function writeArtifact(
   database: Database,
   staged: StagedTable,
@@ -88,7 +88,7 @@ export async function writeArtifact(
 
 const SCANNED = { int32: 'int8', int64: 'int8', float: 'float8', string: 'text' } as const
 
-/** The polygons of WKB, little-endian, as the table has them: of one ring each. */
+/** Outer rings of little-endian WKB polygons as the table stores them: one ring each. */
 function outerRings(wkb: Uint8Array): Polygon[] {
   const view = new DataView(wkb.buffer, wkb.byteOffset, wkb.byteLength)
   let at = 5
@@ -108,17 +108,19 @@ function outerRings(wkb: Uint8Array): Polygon[] {
   return polygons
 }
 
-/** Artifacts in the storage that do not have their names yet: whose those are is known when the table is in its place. */
+/** Uploaded artifacts under temporary names. They get their final names when the table is swapped in. */
 export interface UploadedArtifacts {
-  /** What they will be called. */
+  /** Their final names. */
   readonly files: readonly { readonly bucket: string; readonly path: string; readonly bytes: number }[]
-  /** Gives them their names, in the place of what an earlier table of the name may have left. All of them, or none. */
+  /**
+   * Renames them to their final names, and replaces artifacts of an earlier table of the name: all of them, or none.
+   */
   place(): Promise<void>
-  /** Removes what has not been placed. */
+  /** Removes artifacts that have no final name yet. */
   discard(): Promise<void>
 }
 
-/** Uploads the file and the STAC item that describes it, under names of the run's own. */
+/** Uploads the file and the STAC item that describes it, under temporary names of the run. */
 export async function uploadArtifacts(
   store: ArtifactStore,
   { tableName, run }: { readonly tableName: string; readonly run: JobRun },
@@ -174,7 +176,7 @@ async function ensureBucket(store: ArtifactStore): Promise<void> {
   try {
     await store.createBucket(ARTIFACT_BUCKET, { public: false, fileSizeLimit: null, allowedMimeTypes: null })
   } catch (error) {
-    // Another job may have made it in the meantime.
+    // Another job may have created the bucket in the meantime.
     if (!(await store.getBucket(ARTIFACT_BUCKET))) throw error
   }
 }

@@ -28,17 +28,17 @@ import type { Stopwatch } from './stopwatch.ts'
 export interface OutputOptions {
   readonly tableName: string
   readonly shape: EmbeddingTableShape
-  /** Make a GeoParquet file and a STAC item, too. */
+  /** Also makes a GeoParquet file and a STAC item. */
   readonly upload: boolean
   /** A warning in the result fails the job. */
   readonly strict: boolean
-  /** What the catalogue and the GeoParquet file say of the making. */
+  /** Metadata of the catalogue and of the GeoParquet file. */
   readonly metadata: Readonly<Record<string, unknown>>
 }
 
-/** What the rows themselves do not tell. */
+/** Facts about a table that are not in its rows. */
 export interface Publication {
-  /** Rasters that the table was made of; none of regions. */
+  /** Rasters that the table was made from; empty for tables of regions. */
   readonly sources: readonly (EmbeddingSource & { readonly source: number })[]
   readonly result: Omit<EmbeddingsResult, 'table' | 'rows' | 'dims' | 'bbox' | 'artifacts' | 'timings'>
   readonly entry: Omit<
@@ -48,7 +48,7 @@ export interface Publication {
   readonly item: Omit<StacItemRequest, 'id' | 'embeddings' | 'bbox' | 'created'>
 }
 
-/** What a later run needs to know of the rows that are in the staging table. */
+/** Facts about the rows in the staging table that a later run needs. */
 export interface OutputState {
   readonly rows: number
   readonly zeroVectors: number
@@ -57,7 +57,7 @@ export interface OutputState {
 
 /** Names in the schema that are not embedding tables. */
 const RESERVED: ReadonlySet<string> = new Set(['embeddings_catalogue', 'embedding_sources', 'embedding_origins'])
-/** Rows that are loaded at once: a load is one statement, and none may hold the database for long. */
+/** Rows per statement, so that no load occupies the database for long. */
 const LOAD_ROWS = 2000
 
 /** @throws RESERVED_NAME, TABLE_EXISTS */
@@ -69,11 +69,11 @@ export async function checkEmbeddingTable({ database }: Project, tableName: stri
 }
 
 /**
- * An embedding table on its way: rows go into a staging table. Publication writes a GeoParquet file of it when artifacts are
- * wanted, and makes table, catalogue row and artifacts appear together or not at all.
+ * An embedding table in the making: rows go into a staging table. Publication writes a GeoParquet file of it if
+ * artifacts are wanted. Table, catalogue row and artifacts then appear together or not at all.
  */
 export class EmbeddingOutput {
-  /** Rows taken so far. */
+  /** Rows appended so far. */
   rows: number
   readonly #context: JobContext
   readonly #options: OutputOptions
@@ -97,8 +97,8 @@ export class EmbeddingOutput {
   }
 
   /**
-   * Whether artifacts can still be made of a table that was taken over: of patches not when it is finished, which it is for
-   * the moment of the swap only.
+   * Whether artifacts can still be made of a staging table of an earlier run: not of patches whose table is finished,
+   * which means that the swap had begun.
    */
   static async canGoOn({ project, run }: JobContext, { shape, upload, tableName }: OutputOptions): Promise<boolean> {
     if (!upload || shape.kind !== 'patch') return true
@@ -126,12 +126,12 @@ export class EmbeddingOutput {
     return new EmbeddingOutput(context, { ...options, shape }, state, staged)
   }
 
-  /** What is in the staging table once nothing waits. */
+  /** State of the staging table; call it after {@link flush}. */
   get state(): OutputState {
     return { rows: this.rows, zeroVectors: this.#zeroVectors, bbox: this.#extent.bbox }
   }
 
-  /** Takes rows and loads them by chunks. */
+  /** Appends rows and loads them in chunks. */
   async append(rows: readonly EmbeddingRow[]): Promise<void> {
     for (const row of rows) {
       this.#extent.add(row)
@@ -142,7 +142,7 @@ export class EmbeddingOutput {
     if (this.#pending.length >= LOAD_ROWS) await this.flush()
   }
 
-  /** Loads what waits. */
+  /** Loads the rows that are still in memory. */
   async flush(): Promise<void> {
     if (this.#pending.length === 0) return
     const chunk = this.#pending
@@ -176,7 +176,7 @@ export class EmbeddingOutput {
       const zeroVectors = this.#zeroVectors
       const { rows } = this
       signal.throwIfAborted()
-      // From the moment the artifacts are in their place a cancellation comes too late.
+      // Once the artifacts have their final names, the job can no longer be cancelled.
       const unstoppable = database.withSignal(new AbortController().signal)
       await swapIn(unstoppable, run, [this.#staged], whole, async (session) => {
         await registerEmbeddings(session, {
@@ -200,7 +200,7 @@ export class EmbeddingOutput {
     }
   }
 
-  /** Gives the rows to the collection that this run is a shard of. */
+  /** Hands the rows over to the collection that this run is a shard of. */
   async give<Result>(to: { readonly jobId: string; readonly shard: number }, result: Result): Promise<Result> {
     const { run, signal, project } = this.#context
     await this.flush()
@@ -212,7 +212,7 @@ export class EmbeddingOutput {
   }
 
   /**
-   * Adds a collection to the table that is there.
+   * Adds a collection to the existing table.
    *
    * @param sources by the number of the shard
    * @param check looks at the table while it is locked against changes

@@ -11,7 +11,7 @@ export function placedRow({
 
 const EMPTY = [Infinity, Infinity, -Infinity, -Infinity] as const
 
-/** West, south, east, north, grown by each row. */
+/** Bounding box as west, south, east, north; each row extends it. */
 export class Extent {
   #west: number
   #south: number

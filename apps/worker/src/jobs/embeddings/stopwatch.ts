@@ -3,7 +3,7 @@ export class Stopwatch {
   readonly #phases = new Map<string, number>()
   readonly #started = performance.now()
 
-  /** Waits for the work and books the time to the phase. */
+  /** Waits for the work and adds its time to the phase. */
   async time<T>(phase: string, work: Promise<T>): Promise<T> {
     const from = performance.now()
     try {

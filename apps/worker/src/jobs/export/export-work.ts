@@ -2,7 +2,7 @@ import type { Warnings } from '@terrane/core/errors'
 import type { ReferenceSystem, Scanner } from '@terrane/exports'
 import type { Engine } from '@terrane/files'
 
-/** What an export needs besides its source. */
+/** Dependencies of an export besides its source. */
 export interface ExportWork {
   readonly scan: Scanner
   readonly systems: readonly ReferenceSystem[]

@@ -6,25 +6,25 @@ import type { Warnings } from '@terrane/core/errors'
 import { oneKindOnly } from './errors.ts'
 import type { ExportWork } from './export-work.ts'
 
-/** What the types of ISO WKB are in a Shapefile, from 1. A point is one kind, several of them another. */
+/** Kind of a Shapefile for each ISO WKB type, from 1 on. A point and a multipoint are different kinds. */
 const KINDS = ['points', 'lines', 'polygons', 'multi points', 'lines', 'polygons', 'collections']
 const LONGEST_NAME = 10
 const LONGEST_TEXT = 254
-/** What a dBASE file has no type for. */
+/** Types that dBASE does not have; they become text. */
 const NOT_IN_DBASE: ReadonlySet<string> = new Set(['json', 'time', 'timestamp', 'timestamptz', 'bytea', 'bool'])
 const STAMPS: ReadonlySet<string> = new Set(['timestamp', 'timestamptz'])
-/** Decimals of more digits are texts. */
+/** Decimals with more digits become texts. */
 const EXACT_DIGITS = 15
-/** Characters of a number, and digits behind its point, as the engine writes them. */
+/** Characters of a number, and digits after its decimal point, as the engine writes them. */
 const WIDTH = 24
 const DIGITS = 15
-/** What is lost of a number by rounding before it is worth a word. */
+/** Relative loss of a number by rounding from which on there is a warning. */
 const NOTABLE = 1e-12
-/** From here on a number has more digits than the file has room for. */
+/** Magnitude from which on a number has more digits than the file can hold. */
 const TOO_LARGE = 1e23
 
 /**
- * Writes a zipped Shapefile by way of a GeoPackage and the engine; returns where it lies.
+ * Writes a zipped Shapefile with the engine, from a GeoPackage; returns its path.
  *
  * @throws FORMAT_TAKES_ONE_KIND, CONVERSION_FAILED
  */
@@ -39,7 +39,7 @@ export async function writeShapefile(
   const results = join(workdir, 'result')
   for (const path of [folder, results]) await mkdir(path)
   const file = 'export.gpkg'
-  // The engine makes days of time stamps.
+  // The engine reduces timestamps to days, so they are written as text.
   const columns = source.columns.map((one) => (STAMPS.has(one.kind) ? { ...one, kind: 'text' as const } : one))
   const rows = limited(source, batches, warnings)
   const facts = await writeGpkg(work.systems, { ...source, columns }, rows, join(folder, file), warnings)
@@ -52,7 +52,7 @@ export async function writeShapefile(
   return target
 }
 
-/** All rows of the file have one type and the same dimensions, which the engine does not gather from rows. */
+/** All rows of the file have the same type and dimensions; the engine does not derive them from the rows. */
 function shapeOptions({ geometry }: ExportSource): string[] {
   const shapes = geometry?.shapes ?? []
   const { hasZ, hasM, isMixed } = dimensionsOf(shapes)
@@ -81,7 +81,7 @@ function check({ geometry, columns }: ExportSource, warnings: Warnings): void {
   if (changed.length > 0) warnings.add('TYPES_CHANGED', message, changed.length, changed)
 }
 
-/** Rows as a Shapefile can hold them; what it cuts, rounds and fills is counted. */
+/** Rows within the limits of a Shapefile; values that are cut, rounded or filled are counted. */
 async function* limited(
   { columns, geometry }: ExportSource,
   batches: AsyncIterable<readonly ExportRow[]>,
@@ -123,10 +123,10 @@ function countText(text: string, name: string, row: number, warnings: Warnings):
     warnings.count('BLANKS_LEFT_OUT', 'Texts lost the blanks around them; empty ones became null.', name)
 }
 
-/** A number as a dBASE file has it; null for one that would become another. */
+/** A number as dBASE can hold it; null if that would change it. */
 function numberOf(value: NonNullable<ExportRow['values'][number]>, name: string, warnings: Warnings) {
   const number = Number(value)
-  // What is not a number is counted where the GeoPackage is written.
+  // NaN and infinity are counted when the GeoPackage is written.
   if (Number.isNaN(number)) return value
   if (Math.abs(number) >= TOO_LARGE) {
     warnings.count('NUMBERS_LEFT_OUT', `Infinite numbers and those from ${TOO_LARGE} on became null.`, name)

@@ -8,7 +8,8 @@ import type { ExportWork } from './export-work.ts'
 import { writeShapefile } from './shapefile.ts'
 
 /**
- * Writes a table or query as a file of a format. Returns where it lies and how many rows it has. What the format cannot hold is counted in the warnings.
+ * Writes a table or query as a file of a format. Returns its path and number of rows. Values that the format cannot
+ * hold are counted in the warnings.
  *
  * @throws FORMAT_TAKES_ONE_KIND, CONVERSION_FAILED
  */

@@ -3,15 +3,15 @@ import { identifierOf } from '@terrane/core'
 import type { Warnings } from '@terrane/core/errors'
 import { ALL_LAYERS, conversionFailed, type LayerSchema, layerUnknown, sourceSrsNeeded, sridOf } from '@terrane/files'
 
-/** Tables that one file may become. */
+/** Maximum tables from one file. */
 const MOST_TABLES = 200
 const LONGEST_NAME = 63
-/** Longest part of a table's name that is made of a layer's. */
+/** Maximum length of the layer's part of a table name. */
 const LONGEST_LAYER = 40
 const WGS84 = 4326
 
 /**
- * The numbers of the layers to import: the one that is named, all that are not empty, or the first where all are.
+ * The numbers of the layers to import: the named one, or all that are not empty, or the first one when all are empty.
  *
  * @throws LAYER_UNKNOWN, CONVERSION_FAILED
  */
@@ -43,8 +43,8 @@ export function tableNamesOf({ tableName, layer }: Ogr2ogrImport, layers: readon
 }
 
 /**
- * Of several layers, those whose reference system is known, by their numbers. Layers without one are left out and said,
- * unless one is asked for by its name or none has a system.
+ * Of several layers, those with a known reference system, by their numbers. Layers without one are left out with a
+ * warning, unless a layer is requested by name or none has a system.
  */
 export function withSystems(
   layers: readonly LayerSchema[],
@@ -73,7 +73,8 @@ export function withSystems(
 }
 
 /**
- * The reference system of a layer: `sourceSrs` where it is sent, but its own where others of the same import have none.
+ * The reference system of a layer: the request's `sourceSrs`, or the layer's own where other layers of the import have
+ * none.
  *
  * @throws SOURCE_SRS_NEEDED
  */

@@ -6,7 +6,7 @@ const KEY_NAMES = ['id', 'fid', 'ogc_fid']
 /** Every table of PostgreSQL has columns of these names already. */
 const SYSTEM_COLUMNS = ['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid']
 
-/** A column of the table that is made. */
+/** A column of the new table. */
 export interface TargetColumn {
   /** Number of the field in the layer. */
   readonly field: number
@@ -42,7 +42,7 @@ export function keyAndColumns(
 }
 
 /**
- * Refuses types of columns that no layer has.
+ * Refuses column types for fields that no layer has.
  *
  * @throws TYPES_UNKNOWN
  */
@@ -55,7 +55,7 @@ export function checkTypes(
   if (unknown.length > 0) throw typesUnknown({ columns: unknown })
 }
 
-/** A field's name as ogr2ogr writes it for PostgreSQL. */
+/** A field's name in the form that ogr2ogr gives it for PostgreSQL. */
 function laundered(field: string): string {
   return field.toLowerCase().replaceAll(/[-#]/g, '_').replaceAll('\0', '')
 }

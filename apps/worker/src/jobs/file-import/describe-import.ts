@@ -6,11 +6,11 @@ import type { Contents, LayerTable } from './layer-table.ts'
 /** A table whose rows are in staging. */
 export interface LoadedTable extends Pick<LayerTable, 'layer' | 'rows' | 'rejected'> {
   readonly warnings: readonly JobWarning[]
-  /** Null until its geometries are what they are to be. */
+  /** Null until the geometries have their final type. */
   readonly contents: Contents | null
 }
 
-/** A table that only wants its indexes. */
+/** A table that is complete except for its indexes. */
 export interface FinishedTable extends LoadedTable {
   readonly table: LayerTable
   readonly contents: Contents
@@ -50,7 +50,7 @@ export function shapeOf({ key, hasGeometry }: LayerTable) {
   return { primaryKey: key, columns: [{ name: key, type: 'int8' as const }, ...geometry] }
 }
 
-/** Where the data come from, without what an address may carry of secrets. */
+/** Origin of the data, without possible secrets in an address. */
 export function describeOrigin(input: Ogr2ogrImport): { readonly kind: string; readonly name: string } {
   const address = input.fileUrl ?? input.url
   if (address === undefined) return { kind: 'storage', name: `${input.storagePath!.bucket}/${input.storagePath!.path}` }
@@ -67,7 +67,10 @@ export async function columnNames(database: Queryable, schema: string, table: st
   return new Set(rows.map(({ name }) => name))
 }
 
-/** What the server says against the rows of a table that exists, or against its replacement. */
+/**
+ * Turns the server's error about rows for an existing table into one that names the table; others are returned
+ * unchanged.
+ */
 export function explained(cause: unknown, table: string): unknown {
   const { code } = cause as { code?: unknown }
   const isAboutRows = typeof code === 'string' && /^(22|23|42|2B)\w{3}$/.test(code)

@@ -5,7 +5,7 @@ import { downloadToFile, type GuardedFetch } from '@terrane/service'
 import { objectTooLarge, type ObjectStore } from '@terrane/storage'
 import { fileMissing } from './errors.ts'
 
-/** What brings the bytes of a file. */
+/** Dependencies for copying a file. */
 export interface FileSourceDeps {
   readonly fetch: GuardedFetch
   readonly store: Pick<ObjectStore, 'get'>
@@ -14,7 +14,7 @@ export interface FileSourceDeps {
 }
 
 /**
- * Writes the file of a request to a path: from a URL through the guarded fetch, or from the project's storage.
+ * Writes the file of a request to a path, from a URL or from the project's storage.
  *
  * @throws FILE_REQUIRED, and what the fetch and the storage throw
  */

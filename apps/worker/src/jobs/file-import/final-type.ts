@@ -11,18 +11,21 @@ const NAMES = [
   'GeometryCollection',
 ]
 const TO_MULTI = 3
-/** What arcs become: circular strings, compound curves, curve polygons, multi curves, multi surfaces. */
+/**
+ * ISO types without arcs for those with arcs: circular strings, compound curves, curve polygons, multi curves, multi
+ * surfaces.
+ */
 const STRAIGHT: Readonly<Record<number, number>> = { 8: 2, 9: 2, 10: 3, 11: 5, 12: 6 }
-/** Largest angle that a segment in place of an arc turns by. */
+/** Largest angle of an arc that one straight segment replaces. */
 const ARC_STEP = 'radians(4)'
 
-/** What a column of geometries is, and how to bring them to it. */
+/** Final type of a geometry column, and how to convert geometries to it. */
 export interface FinalType {
-  /** PostGIS's name. */
+  /** PostGIS's name of the type. */
   readonly name: string
   readonly hasZ: boolean
   readonly hasM: boolean
-  /** Some geometries lack heights or measures that others have. */
+  /** True when some geometries lack heights or measures that others have; they are filled in. */
   readonly fills: boolean
   /** Type of the column while it is loaded. */
   readonly loadType: string

@@ -11,9 +11,9 @@ import type { PackNote, RowPlan } from './row-packer.ts'
 
 const MOST_COLUMNS = 1500
 const GEOMETRY = 'geom'
-/** Loads that may run beside the reading; the embedded database has one session only. */
+/** Concurrent loads beside the reading; the embedded database has one session only. */
 const LOADS_AT_ONCE = 2
-/** Degrees, with what rounding adds. */
+/** Largest longitude in degrees, with a margin for rounding. */
 const MOST_LNG = 180.000001
 const MOST_LAT = 90.000001
 
@@ -21,7 +21,7 @@ export interface LayerTableOptions {
   readonly promoteToMulti: boolean
   /** Only geometries of this code are imported; 0 for all. */
   readonly onlyCode: number
-  /** EPSG code of what comes; 0 when there are no geometries. */
+  /** EPSG code of the geometries in the file; 0 without geometries. */
   readonly sourceSrid: number
   readonly targetSrid: number
   /** Names of fields to import; null for all. */
@@ -31,24 +31,24 @@ export interface LayerTableOptions {
   readonly loaded: number
 }
 
-/** What a table holds in the end. */
+/** Final contents of a table. */
 export interface Contents {
   readonly geometryType: string | null
   readonly srid: number | null
   readonly bbox: readonly number[] | null
 }
 
-/** Loads a layer into a staging table. Whatever it cannot keep it counts, by reason and row. */
+/** Loads a layer into a staging table. Values and rows that cannot be stored are counted by reason and row. */
 export class LayerTable {
   rows = 0
-  /** Rows that are not in the table. */
+  /** Number of rows that are not in the table. */
   rejected = 0
   readonly key: string
   readonly staged: StagedTable
   readonly layer: LayerSchema
   readonly #database: Database
   readonly #options: LayerTableOptions
-  /** What could not be kept of this layer. */
+  /** Warnings about values of this layer that could not be stored. */
   readonly warnings = new Warnings()
   readonly #columns: readonly TargetColumn[]
   readonly #final: FinalType
@@ -73,12 +73,12 @@ export class LayerTable {
     return this.layer.hasGeometry
   }
 
-  /** Columns of the table but key and geometry. */
+  /** Columns of the table, without key and geometry. */
   get columns(): readonly { readonly name: string; readonly type: string }[] {
     return this.#columns.map(({ target, type }) => ({ name: target, type }))
   }
 
-  /** True while what is read is there already. */
+  /** True while the rows being read are in the table already. */
   get isBehind(): boolean {
     return this.rows < this.#options.loaded
   }
@@ -90,7 +90,7 @@ export class LayerTable {
     await this.#database.query(`create table ${this.#table} (${[key, ...columns, ...geometry].join(', ')})`)
   }
 
-  /** What rows of the layer are to become. */
+  /** How rows of the layer are encoded. */
   get plan(): RowPlan {
     const { promoteToMulti, onlyCode, sourceSrid, limit, loaded } = this.#options
     const { fills, hasZ, hasM } = this.#final
@@ -106,7 +106,7 @@ export class LayerTable {
     }
   }
 
-  /** Starts loading rows that were made by the plan, once there is a free lane. */
+  /** Starts to load rows that were encoded by the plan, once there is a free lane. */
   async load({ note, chunks, warnings }: EncodedRows, signal: AbortSignal): Promise<void> {
     const { rows, rejected } = (note as PackNote | null) ?? { rows: 0, rejected: 0 }
     this.rows += rows
@@ -127,12 +127,12 @@ export class LayerTable {
     return this.#lanes.finish()
   }
 
-  /** Waits until nothing writes into the table any more. */
+  /** Waits until no load of the table is running. */
   settle(): Promise<void> {
     return this.#lanes.settle()
   }
 
-  /** Brings geometries to the type and reference system of the table, and takes out rows without finite bounds. */
+  /** Converts geometries to the type and reference system of the table, and removes rows without finite bounds. */
   async finish(session: Queryable): Promise<Contents> {
     if (!this.hasGeometry) return { geometryType: null, srid: null, bbox: null }
     const { name, convert } = this.#final
@@ -152,7 +152,7 @@ export class LayerTable {
   }
 
   /**
-   * SQL that adds the rows to a table that exists, which gives them keys of its own.
+   * SQL that appends the rows to an existing table, which assigns new keys.
    *
    * @throws COLUMNS_MISSING
    */
@@ -178,7 +178,7 @@ export class LayerTable {
     return { srid: rows[0]!.srid, bbox: rows[0]!.box }
   }
 
-  /** Tells of degrees that no place on earth has: most often they are metres, or latitudes stand first. */
+  /** Warns of degrees outside of the globe: most often they are metres, or latitude and longitude are swapped. */
   async #warnOffGlobe(session: Queryable): Promise<void> {
     const { targetSrid } = this.#options
     const { rows } = await session.query<{ count: number; examples: string[] }>(
@@ -194,7 +194,7 @@ export class LayerTable {
     }
   }
 
-  /** Takes rows out whose coordinates are not finite, which no map, index or GeoJSON can hold. */
+  /** Removes rows whose coordinates are not finite, because no map, index or GeoJSON can hold them. */
   async #rejectInfinite(session: Queryable): Promise<void> {
     const key = quoteIdentifier(this.key)
     const { rows } = await session.query<{ key: number }>(

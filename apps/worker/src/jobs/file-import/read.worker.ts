@@ -1,4 +1,4 @@
-// The reading process of imports: it makes rows for COPY of what it reads.
+// The reading process of imports: it encodes rows for COPY.
 import { serveProcess } from '@terrane/files/process'
 import { RowPacker, type RowPlan } from './row-packer.ts'
 

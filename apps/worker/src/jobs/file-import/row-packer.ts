@@ -6,13 +6,13 @@ import type { TargetColumn } from './column-names.ts'
 import type { FeatureBatch, RowEncoder } from '@terrane/files/process'
 import { codeOf, type FinalType } from './final-type.ts'
 
-/** Bytes after which rows are handed on: the embedded database runs no other statement while they go in. */
+/** Bytes after which rows are handed on. It limits how long a load blocks the embedded database. */
 const PACK_BYTES = 2 << 20
-/** Most bytes read between two progress reports. */
+/** Maximum bytes read between two progress reports. */
 const MOST_WEIGHT = 16 << 20
 const FIRST_CURVE = 8
 const LAST_CURVE = 12
-/** Of a row, in the weight of what was read. */
+/** Weight of a row in addition to the bytes that were read for it. */
 const ROW_WEIGHT = 8
 const TIMES: ReadonlySet<string> = new Set(['time', 'timestamp', 'timestamptz'])
 const FINER_THAN_MICROS = /\.\d{6}\d*[1-9]/
@@ -25,9 +25,9 @@ const PROBLEMS: Readonly<Record<WkbProblem, string>> = {
   'odd part': 'a collection of one kind holds another',
 }
 
-/** What the rows of a layer become. It is plain data: the process that reads the file gets it as JSON. */
+/** How rows of a layer are encoded. It is plain data, because the process that reads the file gets it as JSON. */
 export interface RowPlan {
-  /** Of the table, behind its key. */
+  /** Columns of the table after its key. */
   readonly columns: readonly TargetColumn[]
   readonly hasGeometry: boolean
   readonly promoteToMulti: boolean
@@ -38,16 +38,16 @@ export interface RowPlan {
   readonly final: Pick<FinalType, 'fills' | 'hasZ' | 'hasM'>
   /** Null for all rows. */
   readonly limit: number | null
-  /** The first rows are in the table already: they are read for their warnings, and not loaded. */
+  /** Number of first rows that are in the table already: they are read for their warnings, and not loaded. */
   readonly loaded: number
 }
 
 /** Header of a pack of rows. */
 export interface PackNote {
-  /** How many rows became part of the table, and how many were not wanted, since the pack before. */
+  /** Number of rows for the table, and of rejected rows, since the last pack. */
   readonly rows: number
   readonly rejected: number
-  /** Bytes of what was read. */
+  /** Bytes that were read. */
   readonly weight: number
 }
 
@@ -60,7 +60,7 @@ function columnsOf({ columns, hasGeometry }: RowPlan): { readonly type: ColumnTy
   return [{ type: 'int8' }, ...columns, ...(hasGeometry ? [{ type: 'geometry' as const }] : [])]
 }
 
-/** Makes packs of a layer's rows for COPY. Whatever cannot be kept it counts, by reason and row. */
+/** Encodes a layer's rows for COPY in packs. Values and rows that cannot be stored are counted by reason and row. */
 export class RowPacker implements RowEncoder {
   readonly warnings = new Warnings()
   readonly #plan: RowPlan
@@ -71,7 +71,7 @@ export class RowPacker implements RowEncoder {
   #rejected = 0
   #weight = 0
   #read = 0
-  /** What was sent. */
+  /** Counts up to the last pack. */
   #sent = { rows: 0, rejected: 0 }
 
   constructor(plan: RowPlan, send: (note: PackNote, bytes: Uint8Array) => void) {
@@ -118,7 +118,7 @@ export class RowPacker implements RowEncoder {
     if (this.#rows < loaded || this.#weight >= MOST_WEIGHT) this.flush()
   }
 
-  /** Sends what there is. */
+  /** Sends the current pack. */
   flush(): void {
     const rows = this.#rows - this.#sent.rows
     const rejected = this.#rejected - this.#sent.rejected

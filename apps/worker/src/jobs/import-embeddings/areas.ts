@@ -10,14 +10,14 @@ import type { AreaRings } from './pool-protocol.ts'
 export interface PoolArea {
   readonly id: string
   readonly rings: AreaRings
-  /** The rings that the table keeps. */
+  /** The rings that the table stores. */
   readonly outer: readonly Float64Array[]
 }
 
-/** Where a raster lies: rings in longitude and latitude. */
+/** Outline of a raster: rings in longitude and latitude. */
 export type Ground = readonly (readonly (readonly [number, number])[])[]
 
-/** The H3 cells that have a point in common with a raster. @throws size_guard_exceeded */
+/** The H3 cells that intersect a raster. @throws size_guard_exceeded */
 export function cellAreas(ground: Ground, resolution: number, maxRows: number): PoolArea[] {
   const area = ground.map((ring) => [ring])
   const cells = coverArea({ area, resolution, maxCells: { limit: maxRows, setting: 'worker.maxPatches' } })
@@ -28,7 +28,7 @@ export function cellAreas(ground: Ground, resolution: number, maxRows: number): 
 }
 
 /**
- * The areas of a table that meet a raster.
+ * The areas of a table that intersect a raster.
  *
  * @throws TABLE_NOT_FOUND, AREAS_MISSING, size_guard_exceeded
  */
@@ -43,7 +43,7 @@ export async function tableAreas(
   if (!geometry || !columns.some(({ name }) => name === idColumn)) throw areasMissing({ table, idColumn })
   const shape = `st_transform(${quoteIdentifier(geometry.name)}::geometry, 4326)`
   const limit = maxRows > 0 ? ` limit ${maxRows + 1}` : ''
-  // Far from a raster its projection takes positions anywhere: what is pooled lies near. Its outline is exact to half a pixel.
+  // Far from a raster its projection gives arbitrary positions, so only parts of an area near the raster are pooled.
   const near = `st_intersection(st_makevalid(${shape}), st_buffer(st_setsrid(st_geomfromtext($1), 4326), $2, 'join=mitre'))`
   const { rows } = await database.query<{ id: string | null; wkb: Buffer; near: Buffer }>(
     `select ${quoteIdentifier(idColumn)}::text as id, st_asbinary(${shape}, 'NDR') as wkb,
@@ -61,7 +61,10 @@ export async function tableAreas(
   return areas
 }
 
-/** Degrees around a raster: half of its extent, within limits that keep a raster of Mercator's away from the poles. */
+/**
+ * Margin around a raster in degrees: half of its extent, but at least 0.01 and at most 1, so that it stays away from
+ * the poles of a Mercator raster.
+ */
 function marginOf(ground: Ground): number {
   const extents = [0, 1].map((axis) => {
     const numbers = ground.flat().map((at) => at[axis]!)

@@ -87,16 +87,16 @@ export function publicationOf(
   }
 }
 
-/** Without minValidFraction, whose default stands in every request. */
+/** Fields for rasters. minValidFraction is not among them, because every request has its default. */
 const OF_RASTERS = ['pool', 'statistics', 'bands', 'nodata', 'sourceSrs'] as const
-/** Members of the request that do nothing for a kind of file. */
+/** Fields of the request that have no effect for a kind of file. */
 const UNUSED = {
   raster: ['columns', 'groundSizeMeters'],
   parquet: OF_RASTERS,
   own: [...OF_RASTERS, 'product', 'version', 'quantization'],
 } as const satisfies Record<string, readonly (keyof ImportEmbeddings)[]>
 
-/** Names what of the request does nothing for the file. */
+/** Warns of fields of the request that have no effect for the file. */
 export function unused(body: ImportEmbeddings, kind: keyof typeof UNUSED): JobWarning[] {
   const names = UNUSED[kind].filter((name) => body[name] !== undefined)
   if (names.length === 0) return []

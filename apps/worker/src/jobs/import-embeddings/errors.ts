@@ -82,7 +82,7 @@ const tooManyDims = defineError(
   () => ({ hint: 'Reduce the vectors before you import them.' }),
 )
 
-/** Numbers of a vector that pgvector stores. */
+/** Maximum dimensions of a vector that pgvector stores. */
 const MAX_DIMS = 16_000
 
 /** @throws TOO_MANY_DIMENSIONS */
@@ -100,7 +100,7 @@ export const bandScalesDiffer = defineError(
   }),
 )
 
-/** Errors without a code are bugs of this program, or come from a damaged file. */
+/** Errors without a code are bugs of this program, or are caused by a damaged file. */
 export const fileUnreadable = defineError(
   'FILE_UNREADABLE',
   'invalid',

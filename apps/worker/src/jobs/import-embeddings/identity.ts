@@ -6,12 +6,12 @@ import { productMismatch, productNeeded } from './errors.ts'
 export interface VectorIdentity {
   /** Null for a product that is not known here. */
   readonly product: EmbeddingProduct | null
-  /** Name of the model, with its version: tables of different ones are never compared. */
+  /** Name of the model with its version; tables of different models are never compared. */
   readonly model: string
 }
 
 /**
- * The product and version of a file, by the request and by what the file tells.
+ * The product and version of a file, from the request or from the file.
  *
  * @throws PRODUCT_NEEDED where neither says; PRODUCT_MISMATCH, which names both, where they differ
  */

@@ -20,13 +20,13 @@ import { identify, type VectorIdentity } from './identity.ts'
 import { ownTableOf, type OwnTable } from './own-table.ts'
 import type { FileHeader, ImportedRows, ReadMethods, RowPlan } from './protocol.ts'
 
-/** Memory of the thread that reads, in megabytes. */
+/** Heap of the thread that reads, in megabytes. */
 const HEAP_MB = 3072
-/** Usual names, the likeliest first. */
+/** Usual names of the id column, the most likely first. */
 const ID_NAMES = ['id', 'chips_id', 'unique_id', 'tile_id', 'index', 'fid']
 const DATETIME_NAMES = ['datetime', 'timestamp', 'date', 'acquired', 'time']
 
-/** Makes a table of the vectors of a Parquet file, as they are. */
+/** Makes a table from the vectors of a Parquet file, unchanged. */
 export async function importParquet(
   body: ImportEmbeddings,
   path: string,
@@ -170,7 +170,7 @@ async function load(
   to: {
     readonly output: EmbeddingOutput
     readonly counts: VectorCounts
-    /** Numbers of sources, which ids of our own tables hold. */
+    /** Numbers of sources, which are part of the ids of our own tables. */
     readonly numbers: Set<number>
     readonly context: JobContext
     readonly header: FileHeader

@@ -32,7 +32,7 @@ import type { PoolMethods, PoolProgress, PooledRows } from './pool-protocol.ts'
 import { productOfRaster } from './raster-product.ts'
 
 const DEFAULT_TILE = 32
-/** Sums that are held at once; each takes 16 bytes or more. */
+/** Maximum sums in memory; each takes 16 bytes or more. */
 const MOST_NUMBERS = 1 << 26
 
 /** Limits and settings of imports of rasters. */
@@ -42,7 +42,7 @@ export interface RasterImportDeps {
   readonly openSchemas: readonly string[]
 }
 
-/** Pools a raster whose bands are the vectors of its pixels into rows. */
+/** Pools a raster into rows; its bands are the dimensions of the vectors of its pixels. */
 export async function importRaster(
   body: ImportEmbeddings,
   path: string,
@@ -119,10 +119,10 @@ export function checkPool({ pool = {} }: Pick<ImportEmbeddings, 'pool'>): void {
   if (ways.length > 1) throw poolConflict()
 }
 
-/** How a raster is pooled. */
+/** Plan for pooling a raster. */
 interface RasterPlan {
   readonly identity: VectorIdentity
-  /** Time of the vectors, by the request or the file. */
+  /** Time of the vectors, from the request or the file. */
   readonly datetime: string | null
   readonly bands: readonly number[]
   readonly rule: {
@@ -146,7 +146,7 @@ async function planRaster(
   const { pool = {}, statistics = ['mean'] } = body
   const product = productOfRaster(raster, addressOf(body))
   const bands = body.bands ?? Array.from({ length: raster.samplesPerPixel }, (_, i) => i)
-  // The identity is that of the whole product, whatever bands are taken.
+  // The identity is that of the whole product, whatever bands are used.
   const identity = identify(body, product, body.bands === undefined ? bands.length : raster.samplesPerPixel)
   const rule = ruleOf(body, inspected, { ...identity, bands })
   checkDims(bands.length * statistics.length)
@@ -167,7 +167,7 @@ async function planRaster(
   return { identity, datetime: body.datetime ?? product.datetime, bands, rule, areas, rows }
 }
 
-/** How stored numbers of the raster become values. @throws QUANTIZATION_NEEDED, BAND_SCALES_DIFFER */
+/** Rule for converting stored numbers of the raster to values. @throws QUANTIZATION_NEEDED, BAND_SCALES_DIFFER */
 function ruleOf(
   body: ImportEmbeddings,
   { raster }: InspectedRaster,
@@ -187,7 +187,7 @@ function ruleOf(
   return { scale: found?.scale ?? 1, offset: isSquare ? 0 : (found?.offset ?? 0), isSquare, nodata }
 }
 
-/** Other statistics than the mean are vectors of another kind. */
+/** Vectors of statistics other than the mean are not comparable, so the model's name contains the statistics. */
 function modelOf({ model }: VectorIdentity, statistics: readonly Statistic[]): string {
   return statistics.join() === 'mean' ? model : `${model}+${statistics.join('+')}`
 }

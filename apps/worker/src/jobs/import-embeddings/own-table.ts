@@ -31,7 +31,7 @@ const Portable = Type.Object({
     { maxItems: 100_000 },
   ),
 })
-/** The part of a catalogue row that travels with a file of a table. */
+/** The part of a catalogue row that is stored in a file of a table. */
 export type PortableCatalogue = Static<typeof Portable>
 
 /** Columns of each kind of table beside id, geometry and vector. */
@@ -51,7 +51,10 @@ export interface OwnTable {
   readonly catalogue: PortableCatalogue
 }
 
-/** What a file of an exported table or an artifact says of its table; null for other files, and for what is damaged. */
+/**
+ * The table that a file was exported from, or is an artifact of, by its metadata; null for other files, and for damaged
+ * metadata.
+ */
 export function ownTableOf(names: readonly string[], metadata: ReadonlyMap<string, string>): OwnTable | null {
   const kind = (['patch', 'tile', 'h3', 'place'] as const).find((one) =>
     ['id', ...COLUMNS[one]].every((name) => names.includes(name)),

@@ -9,7 +9,7 @@ const MULTIPOLYGON = 6
 /** The outer rings of a place, `[lng, lat, …]`. */
 export interface PlaceRings {
   readonly rings: readonly Float64Array[]
-  /** It had holes, which the table does not keep. */
+  /** The place had holes, which the table does not store. */
   readonly hasHoles: boolean
 }
 
@@ -81,7 +81,7 @@ function onEarth(lng: number, lat: number): boolean {
   return Math.abs(lng) <= 180 && Math.abs(lat) <= 90
 }
 
-/** Closed rings of a square in degrees: one, or two where it lies on both sides of the antimeridian. */
+/** Closed rings of a square in degrees: one, or two across the antimeridian. */
 function squareAround(lng: number, lat: number, meters: number): Float64Array[] {
   const up = meters / 2 / METERS_PER_DEGREE
   const across = Math.min(180, up / Math.max(1e-6, Math.cos((lat * Math.PI) / 180)))

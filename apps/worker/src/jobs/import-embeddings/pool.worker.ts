@@ -13,7 +13,7 @@ import {
 } from '@terrane/tiling/raster'
 import type { PoolMethods, PoolProgress, PooledRows } from './pool-protocol.ts'
 
-/** Numbers that go over to the other thread at once. */
+/** Numbers that are sent to the other thread in one message. */
 const NUMBERS = 1 << 20
 
 serveThread<null, PoolMethods, PoolProgress>((_, emit) => {

@@ -15,10 +15,10 @@ export interface FileHeader {
   readonly hasPoints: boolean
 }
 
-/** How rows are made of a file. */
+/** How rows are made from a file. */
 export interface RowPlan {
   readonly kind: EmbeddingKind
-  /** The file is of a table of our own: its columns are those of the table. */
+  /** Set when the file is of one of our own tables, with the columns of that table. */
   readonly own: { readonly columns: readonly string[]; readonly hasLabels: boolean } | null
   readonly id: string | null
   readonly datetimeColumn: string | null
@@ -40,9 +40,9 @@ export interface ImportedRows {
   readonly done: number
 }
 
-/** Rows that were left out, and what is known at the end. */
+/** Left-out rows, and facts that are known at the end. */
 export interface ReadSummary {
-  /** Rows whose vector holds what is no number. */
+  /** Rows whose vector contains NaN or infinity. */
   readonly invalid: number
   readonly isUnit: boolean
   readonly warnings: readonly JobWarning[]

@@ -17,7 +17,7 @@ export function productOfRaster({ bands, tags }: Pick<RasterInfo, 'bands' | 'tag
   return { product: isAlphaEarth ? 'alphaearth' : null, version: null, datetime }
 }
 
-/** The last folder or part of a name that is a year of satellite imagery, none to come. */
+/** The last folder or part of a name that is a year of satellite imagery, and not in the future. */
 function yearOf(address: string): string | null {
   const years = address.match(/(?<![0-9])(?:19[89][0-9]|20[0-9]{2})(?![0-9])/g)
   return years?.findLast((year) => Number(year) <= new Date().getUTCFullYear()) ?? null

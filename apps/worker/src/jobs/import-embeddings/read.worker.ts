@@ -4,7 +4,7 @@ import { isPoint } from './places.ts'
 import type { ReadMethods } from './protocol.ts'
 import { RowMaker } from './row-maker.ts'
 
-// Files are other people's: a heap of its own bounds what a damaged one may ask for.
+// Files come from outside, so a heap of its own limits the memory that a damaged one can take.
 serveThread<null, ReadMethods>(() => {
   let table: VectorTable | null = null
   let maker: RowMaker | null = null

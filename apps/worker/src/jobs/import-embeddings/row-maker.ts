@@ -5,12 +5,15 @@ import { ringsOfPlace } from './places.ts'
 import type { ImportedRows, ReadSummary, RowPlan } from './protocol.ts'
 import { instantOf, textOf } from './times.ts'
 
-/** Rows that go over to the other thread at once. */
+/** Rows that are sent to the other thread in one message. */
 const ROWS = 2000
-/** How far the length of a vector may be from 1: half floats of a thousand dimensions stay within. */
+/**
+ * Largest distance of a vector's length from 1 that counts as unit length; half floats of a thousand dimensions stay
+ * within it.
+ */
 const UNIT_TOLERANCE = 2e-3
 
-/** Makes rows of a table of the rows of a file, in their order. */
+/** Makes rows of a table from the rows of a file, in their order. */
 export class RowMaker {
   readonly #table: VectorTable
   readonly #plan: RowPlan

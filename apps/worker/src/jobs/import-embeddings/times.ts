@@ -4,7 +4,7 @@ const TIME =
 /** Minutes of the farthest zone. */
 const FARTHEST = 14 * 60
 
-/** A time of a file as RFC 3339; null for what is no time. Times without a zone are taken as UTC. */
+/** A time of a file as RFC 3339; null for other values. Times without a zone count as UTC. */
 export function instantOf(value: unknown): string | null {
   if (value === null || value === undefined || value === '') return null
   if (value instanceof Date) {
@@ -29,7 +29,7 @@ export function textOf(value: unknown): string {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
 }
 
-/** Whether there is such a day and time of day. */
+/** True for an existing day and time of day. */
 function isMoment(clock: string): boolean {
   const moment = new Date(`${clock}Z`)
   return !clock.startsWith('0000') && !Number.isNaN(moment.getTime()) && moment.toISOString().slice(0, 19) === clock

@@ -2,8 +2,8 @@ import { quoteIdentifier, quoteLiteral, type Queryable } from '@terrane/database
 import type { Readers } from './run-input.ts'
 
 /**
- * Makes these the readers of a table: grants and policies as share_table gives them, and a policy of its own for an owner.
- * Readers that it had lose it.
+ * Sets the readers of a table: grants and policies as share_table gives them, and a policy for an owner. Former readers
+ * lose access.
  *
  * @param table as SQL
  */

@@ -9,21 +9,23 @@ export interface ClassSource {
   readonly embeddings: string
   readonly classifier: string
   readonly version: number
-  /** The jobs that made the classifier and the embeddings table: names and versions are given again. */
+  /** The jobs that made the classifier and the embeddings table; names and versions alone are reused. */
   readonly classifierJob: string | null
   readonly embeddingsJob: string | null
-  /** Which rows count. */
+  /** Filter of the rows. */
   readonly chosen: Readonly<Record<string, unknown>>
   /** When rows of each source of the embeddings table were last written. */
   readonly sources: Readonly<Record<string, string>>
 }
 
-/** The comment of a table of classes. It names the job: the record alone outlives a table that is dropped in SQL. */
+/** The comment of a table of classes. It names the job, because the record stays when a table is dropped in SQL. */
 export function commentOf({ embeddings, classifier, version }: ClassSource, jobId: string): string {
   return `Classes of ${EMBEDDINGS_SCHEMA}.${embeddings} by ${classifier}, version ${version} (job ${jobId})`
 }
 
-/** The record of a table of classes; null for other tables, also where the record is of one that was dropped. */
+/**
+ * The record of a table of classes; null for other tables, also if the record belongs to a dropped table of the name.
+ */
 export async function readRecord(
   session: Pick<Session, 'query'>,
   tableName: string,
@@ -38,13 +40,17 @@ export async function readRecord(
   return rows[0] ?? null
 }
 
-/** A table that this transaction has locked is still the one that a job made. @throws NOT_A_CLASS_TABLE */
+/**
+ * Checks that the table, which this transaction has locked, is still the one that the job made.
+ *
+ * @throws NOT_A_CLASS_TABLE
+ */
 export async function checkMarked(session: Session, table: string, jobId: string): Promise<void> {
   const record = await readRecord(session, table)
   if (record?.jobId !== jobId) throw notClassTable({ table, why: 'it was made anew meanwhile' })
 }
 
-/** What a failed merge says of its table: it is gone, or has other columns or keys; undefined where it is something else. */
+/** The error of a failed merge if the table is gone, or has other columns or keys; undefined for other causes. */
 export function notWhatItWas(table: string, cause: unknown): Error | undefined {
   const { code, message } = cause as { code?: unknown; message: string }
   if (code === '42P01') return notClassTable({ table, why: 'it is not there' }, { cause })

@@ -24,7 +24,7 @@ import { giveReaders } from './class-readers.ts'
 import { checkMarked, commentOf, notWhatItWas, type ClassSource } from './class-record.ts'
 import { pauseOf, prepare, type Readers } from './run-input.ts'
 
-/** Vectors in memory at once; a page more is read ahead. */
+/** Bytes of vectors in memory; one more page is read ahead. */
 const PAGE_BYTES = 16 * 2 ** 20
 
 const SHAPE: ImportShape = {
@@ -45,7 +45,7 @@ export interface ClassCounts {
   readonly byClass: readonly { readonly rows: number; readonly probability: number | null }[]
 }
 
-/** A table of classes on its way: rows go into a staging table. */
+/** A table of classes in the making: rows go into a staging table. */
 export class ClassTable {
   readonly #context: JobContext
   readonly #staged: StagedTable
@@ -95,7 +95,7 @@ export class ClassTable {
     return { classified, zeros, byClass: means }
   }
 
-  /** Makes the table appear. One that it takes the place of hands on its readers, unless the request names others. */
+  /** Swaps the table in. It inherits the readers of a replaced table, unless the request names others. */
   async publish<Result extends { readonly version: number }>(
     about: TableDescription,
     describe: (measured: Measured) => Result,
@@ -117,7 +117,7 @@ export class ClassTable {
     return result
   }
 
-  /** Puts the rows in the place of those of sources that have changed or are gone. @throws NOT_A_CLASS_TABLE */
+  /** Replaces the rows of sources that have changed or are gone. @throws NOT_A_CLASS_TABLE */
   async merge<Result extends object>(
     about: TableDescription,
     change: ClassChange,
@@ -129,7 +129,7 @@ export class ClassTable {
     const source = qualified(STAGING_SCHEMA, staging)
     const result = {} as Result
     const swap = swapIn(project.database, run, [], result, async (session) => {
-      // The name and the table before its record, as all that drop or replace a table do.
+      // Locks the name and the table before its record, in the order of all code that drops or replaces a table.
       if (project.database.capabilities.locks) await lockNames(session, [this.#staged])
       await session.query(`lock table ${target} in share row exclusive mode`)
       await checkMarked(session, table, change.jobId)
@@ -170,7 +170,7 @@ export class ClassTable {
 export interface Measured {
   readonly rows: number
   readonly bbox: readonly [number, number, number, number] | null
-  /** Rows that were taken out. */
+  /** Number of removed rows. */
   readonly removed: number
 }
 
@@ -180,11 +180,11 @@ export interface TableDescription {
   readonly attribution: string
   readonly licence: string
   readonly readers: Readers
-  /** Whether the request names the readers: they are then those of a table that is there, too. */
+  /** Whether the request names the readers; then an existing table gets them, too. */
   readonly namesReaders: boolean
 }
 
-/** Sources whose rows are written anew; null for all. */
+/** Sources whose rows are classified again; null for all. */
 export interface ClassChange {
   readonly jobId: string
   readonly sources: readonly number[] | null
@@ -194,7 +194,7 @@ function placeAt({ places: { bytes, ends } }: VectorPage, i: number): Uint8Array
   return bytes.subarray(i === 0 ? 0 : ends[i - 1], ends[i])
 }
 
-/** The pages; each is read while the one before is worked on. */
+/** The pages; each is read while the previous one is processed. */
 async function* ahead(pages: AsyncGenerator<VectorPage>): AsyncGenerator<VectorPage> {
   let next = pages.next()
   try {

@@ -11,7 +11,7 @@ import { ClassTable, type ClassChange, type ClassCounts, type Measured, type Tab
 import { notClassTable } from './errors.ts'
 import { chosenRows, headOf, readersOf, requireClassifier, requireVectorTable } from './run-input.ts'
 
-/** Makes the task that gives rows of an embeddings table their class. */
+/** Makes the task that assigns classes to rows of an embeddings table. */
 export function classifyEmbeddings(): Task {
   return {
     name: 'classifyEmbeddings',
@@ -87,7 +87,7 @@ async function changeOf(
   }
   const isSame = then.classifierJob === now.classifierJob && JSON.stringify(then.chosen) === JSON.stringify(now.chosen)
   const numbers = new Set([...Object.keys(then.sources), ...Object.keys(now.sources)])
-  // Rows of a table without sources change with the table.
+  // For a table without sources, another job of the embeddings table means that all rows may have changed.
   const isTold = Object.keys(now.sources).length > 0 || then.embeddingsJob === now.embeddingsJob
   if (!isSame || !isTold) return { jobId, sources: null }
   return { jobId, sources: [...numbers].filter((n) => then.sources[n] !== now.sources[n]).map(Number) }

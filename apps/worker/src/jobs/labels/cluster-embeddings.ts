@@ -13,10 +13,10 @@ import { tooFewRows } from './errors.ts'
 import { chosenRows, ownerOf, prepare, requireVectorTable } from './run-input.ts'
 import { checkOwner } from './train-classifier.ts'
 
-/** Numbers of the vectors that centres are found with: 128 MiB. */
+/** Maximum numbers in the vectors from which centres are computed: 128 MiB. */
 const MAX_NUMBERS = 2 ** 25
 
-/** Makes the task that groups rows of an embeddings table. */
+/** Makes the task that clusters rows of an embeddings table. */
 export function clusterEmbeddings(): Task {
   return {
     name: 'clusterEmbeddings',
@@ -108,12 +108,12 @@ function warningsOf({ classified, zeros }: ClassCounts, isSampled: boolean, rows
   return [...zerosWarning(zeros), ...(isSampled && count > 0 ? [{ code: 'ROWS_SAMPLED', message, count }] : [])]
 }
 
-/** Rows that centres are found with. */
+/** Maximum rows from which centres are computed. */
 function mostRows({ dims }: VectorTable): number {
   return Math.floor(MAX_NUMBERS / dims)
 }
 
-/** The vectors of the chosen rows that are not zero, or of an even part of them where they are too many. */
+/** The non-zero vectors of the chosen rows, or of an even sample where they are too many. */
 async function sampleVectors(
   { project, signal }: JobContext,
   table: VectorTable,

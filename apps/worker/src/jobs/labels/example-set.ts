@@ -11,17 +11,17 @@ import { prepare } from './run-input.ts'
 /** Numbers of all examples, and of all weights. */
 const MAX_NUMBERS = 2 ** 25
 const MAX_WEIGHTS = 2 ** 20
-/** More examples add little, and `knn` compares with each. */
+/** Maximum examples: more add little, and `knn` compares with each. */
 const MAX_EXAMPLES = { logistic: 20_000, linear: 20_000, knn: 5000 }
-/** Products of each step of a fit: examples times weights. */
+/** Maximum products of each step of a fit: examples times weights. */
 const MAX_PRODUCTS = 2 ** 30
 const MAX_CLASSES = 256
 
-/** Examples as heads read them, and where they lie. */
+/** Examples as heads read them, and their locations. */
 export interface ExampleSet {
   readonly data: LabelledVectors
   readonly places: ExamplePlaces
-  /** Diagonal of a row on the ground. */
+  /** Diagonal of a row on the ground, in meters. */
   readonly reachMeters: number
   readonly names: readonly string[]
   readonly counts: readonly number[]
@@ -66,7 +66,7 @@ function checkClasses(classes: ReadonlySet<string>, dims: number, why: string): 
   if (classes.size > limit) throw tooManyClasses({ classes: classes.size, dims, limit })
 }
 
-/** As many ids as fit, evenly over the ids of each class; the same for the same examples. */
+/** The maximum number of ids, evenly sampled from the ids of each class. Equal examples give equal samples. */
 function sample(classOf: ReadonlyMap<number, string>, most: number): number[] {
   const ids = [...classOf.keys()].toSorted((a, b) => a - b)
   if (ids.length <= most) return ids
@@ -93,9 +93,9 @@ function labelled(
   return { vectors: chosen, dims, labels, classes: names.length }
 }
 
-/** Where rows lie, in the order of `ids`, and how large they are: nine of ten have no longer diagonal. */
+/** Locations of rows in the order of `ids`, and their size: the 90th percentile of the diagonals. */
 async function placesOf(database: Database, tableName: string, ids: readonly number[]) {
-  // A row at the antimeridian has a part on either side, and its middle between them.
+  // A row at the antimeridian has a part on both sides; its centre lies between them.
   const { rows } = await database.query<{ id: number; lng: number; lat: number; diagonal: number }>(
     `select id, st_x(middle) as lng, st_y(middle) as lat,
        sqrt(power((st_xmax(g) - st_xmin(g)) * cosd(st_y(middle)), 2) + power(st_ymax(g) - st_ymin(g), 2)) * 111195 as diagonal
@@ -105,7 +105,7 @@ async function placesOf(database: Database, tableName: string, ids: readonly num
     [ids],
   )
   const byId = new Map(rows.map((row) => [row.id, row]))
-  // A row that is gone meanwhile is a block of its own.
+  // A row that was deleted meanwhile is a block of its own.
   const places = ids.map((id) => byId.get(id) ?? { lng: Number.NaN, lat: Number.NaN, diagonal: 0 })
   const diagonals = places.map(({ diagonal }) => diagonal).toSorted((a, b) => a - b)
   return {

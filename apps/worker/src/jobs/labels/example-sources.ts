@@ -9,11 +9,11 @@ export interface Source {
   /** SQL of a table `e` with `c`, the class, and `g`, the geometry in EPSG:4326. */
   readonly sql: string
   readonly values: readonly unknown[]
-  /** The error that says why the server cannot read them. */
+  /** Makes the error for examples that the server cannot read. */
   readonly toError: (why: string, cause: unknown) => Error
 }
 
-/** The columns of the table with examples are there. */
+/** Examples of a table, after a check that its columns exist. */
 export async function tableSource(
   database: Database,
   { schema = 'public', table, column }: NonNullable<TrainClassifier['examples']>,
@@ -57,7 +57,7 @@ export function featureSource(features: readonly unknown[], property: string, le
   }
 }
 
-/** No text of the features has a NUL, which the database cannot keep. @throws FEATURES_INVALID with the path of the text */
+/** Refuses texts with NUL, which the database cannot store. @throws FEATURES_INVALID with the path of the text */
 export function checkFeatures(features: unknown): void {
   const path = pathOfNul(features)
   if (path) throw featuresInvalid({ why: 'has the character \\u0000', path })

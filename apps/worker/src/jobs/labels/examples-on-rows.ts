@@ -5,13 +5,13 @@ import { tooManyExamples } from './errors.ts'
 import type { Source } from './example-sources.ts'
 import { MAX_CLASS_NAME, WITHOUT_CLASS, type LeftOut } from './left-out.ts'
 
-/** Examples of a table. */
+/** Maximum examples of a table. */
 const MAX_ROWS = 200_000
-/** Pairs of an example and a row that it meets. */
+/** Maximum pairs of an example and an intersecting row. */
 const MAX_MET = 200_000
-/** Polygons are cut into pieces of so many points: what a row costs does not grow with the polygon. */
+/** Points per piece of a cut polygon, so that the cost of a row does not grow with the size of a polygon. */
 const PIECE_POINTS = 128
-/** For the server alone: an embedded database is bounded by the counts. */
+/** Timeout on a PostgreSQL server; on the embedded database the other limits bound the time. */
 const TIMEOUT_MS = 600_000
 
 interface Work {
@@ -30,13 +30,17 @@ interface Summary {
   readonly classes: readonly string[]
 }
 
-/** How much of a row is of a class: the covered share, and how many points and lines lie on it. */
+/** Share of a row that belongs to a class: the covered area, and the number of points and lines on it. */
 interface Share {
   area: number
   marks: number
 }
 
-/** Gives rows the class of the geometries that cover most of them. @throws the errors of the sources, TOO_MANY_EXAMPLES */
+/**
+ * Assigns to each row the class of the geometries that cover most of it.
+ *
+ * @throws the errors of the sources, TOO_MANY_EXAMPLES
+ */
 export async function addMet(database: Database, sources: readonly Source[], work: Work): Promise<void> {
   const { body, where, classOf, leftOut } = work
   const wanted = body.minOverlap ?? 0
@@ -81,13 +85,14 @@ async function meet(
   } catch (cause) {
     const { code, message } = cause as { code?: unknown; message: string }
     if (code === '57014') throw tooManyExamples({ why: `take more than ${TIMEOUT_MS / 60_000} minutes to be found on the rows` }, { cause }) // prettier-ignore
-    // Data, functions and features that the server refuses, and tables that have changed since the request was checked.
+    // Errors of the server about data, functions or features, and about tables that have changed since the request was
+    // checked.
     if (typeof code === 'string' && /^(22|XX|0A)...$|^(42703|42P01)$/.test(code)) throw toError(message, cause)
     throw cause
   }
 }
 
-/** All in one statement, and each step once. Overlapping polygons of a class cover what their union covers. */
+/** All steps are in one statement, each evaluated once. Overlapping polygons of a class count as their union. */
 function meetingSql(examples: string, { table, where }: { readonly table: string; readonly where: string }): string {
   const tile = qualified(EMBEDDINGS_SCHEMA, table)
   const isNamed = `coalesce(c <> '' and length(c) <= ${MAX_CLASS_NAME} and c !~ '[\\x01-\\x1f\\x7f]', false)`

@@ -18,8 +18,8 @@ export interface Examples {
 }
 
 /**
- * The rows that the examples of a request meet, and the class of each. A row takes the class that covers most of it; points and lines
- * count one each. What gives no example is counted.
+ * The rows that intersect the examples of a request, with the class of each. A row takes the class that covers most of
+ * it; points and lines count one each. Unused examples are counted.
  *
  * @param where condition on a row `t` of the embeddings table
  * @throws COLUMN_MISSING, NO_GEOMETRY_COLUMN, TABLE_NOT_FOUND, FEATURES_INVALID, EXAMPLES_INVALID, TOO_MANY_EXAMPLES, CLASS_UNKNOWN
@@ -84,7 +84,7 @@ function keepClasses(written: readonly string[] | undefined, classOf: Map<number
   leftOut.add('CLASSES_LEFT_OUT', 'Rows of classes that the request does not name were left out.', before - classOf.size, others) // prettier-ignore
 }
 
-/** A class without the spaces around it, as values of a column are read. */
+/** A class name without surrounding spaces; values of a column are trimmed in the same way. */
 function trimmed(name: string): string {
   let [start, end] = [0, name.length]
   while (name[start] === ' ') start++

@@ -51,14 +51,14 @@ export async function headOf(database: Queryable, stored: StoredClassifier): Pro
   return { kind: head, dims, classes: classes.length, neighbours, temperature, ...headOfBytes(weights, dims) }
 }
 
-/** Which rows of a table count; all where nothing is given. */
+/** Filter of the rows of a table; empty for all rows. */
 export interface ChosenRows {
   readonly since?: string
   readonly until?: string
   readonly sourceNumbers?: readonly number[]
 }
 
-/** Filter of the rows that count: a condition on a row `t` after `where true`. @throws SOURCES_UNKNOWN */
+/** Condition on a row `t`, to append to `where true`. @throws SOURCES_UNKNOWN */
 export async function chosenRows(
   database: Queryable,
   table: string,
@@ -73,7 +73,7 @@ export async function chosenRows(
   }
 }
 
-/** Lets other work of the process run, and ends where the signal says so. */
+/** Returns a function that yields to other work of the process, and throws when the signal has aborted. */
 export function pauseOf(signal: AbortSignal): Pause {
   return async () => {
     signal.throwIfAborted()
@@ -81,7 +81,10 @@ export function pauseOf(signal: AbortSignal): Pause {
   }
 }
 
-/** Brings vectors into the form that heads read: directions where directions are compared. Returns which of them are zero. */
+/**
+ * Prepares vectors for heads: where directions are compared, they are scaled to unit length. Returns which of them are
+ * zero.
+ */
 export function prepare(vectors: Float32Array, { dims, metric }: Pick<VectorTable, 'dims' | 'metric'>): Set<number> {
   return metric === 'l2' ? new Set() : normalizeVectors(vectors, dims)
 }
@@ -93,7 +96,7 @@ export interface Readers {
 }
 
 /**
- * Whose a result is, and who reads it: as the embeddings table unless the request says otherwise.
+ * Owner and readers of a result: those of the embeddings table unless the request names others.
  *
  * @param isOpen whether anon reads what else the result is made of
  */

@@ -29,7 +29,7 @@ export interface LabelsOptions {
   readonly openSchemas: readonly string[]
 }
 
-/** Makes the task that learns classes of vectors from examples. */
+/** Makes the task that trains a classifier from examples. */
 export function trainClassifier({ openSchemas }: LabelsOptions): Task {
   return {
     name: 'trainClassifier',
@@ -135,7 +135,7 @@ async function train(body: TrainClassifier, context: JobContext) {
   return result
 }
 
-/** A classifier says the values of its examples: where anon does not read their table, it does not read the classifier. */
+/** A classifier reveals the values of its examples, so anon may read it only if anon may read their table. */
 async function readersOfExamples(database: Database, body: TrainClassifier, table: VectorTable): Promise<Readers> {
   const { examples } = body
   const isOpen = !examples || (await isOpenTable(database, examples.schema ?? 'public', examples.table))

@@ -16,7 +16,7 @@ export interface TableChanges {
 
 /** Checkpoint of a job, written with the rows. */
 export interface UpdateProgress {
-  /** The import's after its last file. */
+  /** Version of the import after its last file. */
   readonly version: number
   readonly files: number
   readonly tables: Readonly<Record<string, TableChanges>>
@@ -27,7 +27,7 @@ export interface OsmImport {
   readonly prefix: string
   readonly jobId: string
   readonly pagesTable: string
-  /** As the import was asked for it. */
+  /** The area of the import's request. */
   readonly area: OsmImportArea['aoiGeoJson']
   readonly topics: Topics
   readonly clip: boolean
@@ -42,10 +42,10 @@ export interface OsmImport {
 /** State of an import at its end. */
 export type NewOsmImport = Omit<OsmImport, 'version'>
 
-/** Where the data stand after a change file. */
+/** State of the data after a change file. */
 export type DataMark = Pick<OsmImport, 'replicationUrl' | 'sequence' | 'timestamp'>
 
-/** Forgets an import whose tables are replaced or gone, with its pages. */
+/** Deletes the record of an import whose tables were replaced or dropped, with its pages. */
 export async function forgetOsmImport(session: Session, prefix: string): Promise<void> {
   const { rows } = await session.query<{ pages: string }>(
     'delete from terrane.osm_imports where table_prefix = $1 returning pages_table as pages',
@@ -128,7 +128,7 @@ export async function progressOf(database: Queryable, jobId: string): Promise<Up
   return rows[0] ?? null
 }
 
-/** Tables of an import of this prefix that stay when others of it take its place, and can be updated no more. */
+/** Tables of an earlier import of this prefix that are not replaced, and so can no longer be updated. */
 export async function tablesLeftBehind(
   database: Queryable,
   prefix: string,
@@ -143,8 +143,8 @@ export async function tablesLeftBehind(
 }
 
 /**
- * Before styles the hash was that of another form of the topics, without a version before it. These topics still make the
- * rows of then; with other ones such imports are outdated.
+ * Hash of the topics in the form that was used before styles. Imports with an old hash can be updated only while the
+ * current topics still have this value.
  */
 const TOPICS_OF_THEN = '2:a69c2d49a44988958cacf28cd48eca248842cd31b2887acad8bf8b871cb5c37d'
 const HASH_OF_THEN = /^[0-9a-f]{64}$/
@@ -154,7 +154,7 @@ function isOfRules({ rules, topics }: Pick<FoundImport, 'rules' | 'topics'>): bo
   return HASH_OF_THEN.test(rules) && isNamed(topics) && rulesOf([...TOPICS, 'all']) === TOPICS_OF_THEN
 }
 
-/** Rules that make rows: the version of how they are applied, and a hash of them. */
+/** Identifies the rules that make rows: the version of the code that applies them, and a hash of the topics. */
 function rulesOf(topics: OsmImport['topics']): string {
   const rules = isNamed(topics) ? TOPIC_TABLES.filter(({ topic }) => topics.includes(topic)) : topics
   return `2:${createHash('sha256')

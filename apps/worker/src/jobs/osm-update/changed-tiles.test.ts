@@ -29,7 +29,7 @@ test('tiles cover all boxes, are few, and none lies in another', async () => {
     for (const [i, one] of tiles.entries()) {
       expect(tiles.filter((other, k) => k !== i && holds(other, one))).toEqual([])
     }
-    // Tiles are told on from what was told before.
+    // A second pass over the result changes nothing.
     expect(changedTiles(tiles, 20)).toEqual(tiles)
   })
 })

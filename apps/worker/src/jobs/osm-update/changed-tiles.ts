@@ -2,12 +2,12 @@ import type { Bbox } from '@terrane/core'
 
 const MAX_ZOOM = 14
 const MAX_LATITUDE = 85.05112878
-/** Degrees by which borders of boxes may be off. */
+/** Tolerance of the borders of boxes, in degrees. */
 const BORDER = 1e-9
 
 /**
- * The boxes of tiles that cover some boxes: of zoom 14, or of a lower one for what is larger than a few of them; of as low a
- * zoom as it takes for no more than `most` boxes. Sorted, without doubles and without tiles within others.
+ * Boxes of tiles that cover some boxes. Tiles have zoom 14, or a lower zoom for larger boxes, and an even lower one if
+ * there would be more than `most`. Sorted, without duplicates and without tiles inside others.
  */
 export function changedTiles(boxes: readonly Bbox[], most: number): Bbox[] {
   let tiles = new Set(boxes.flatMap(tilesOf))
@@ -18,14 +18,14 @@ export function changedTiles(boxes: readonly Bbox[], most: number): Bbox[] {
   return outermost.map(boxOf).toSorted((a, b) => a[0] - b[0] || a[1] - b[1])
 }
 
-/** At most four tiles that a box has something in, as `z/x/y`: a box of a tile is in that tile alone. */
+/** At most four tiles that a box touches, as `z/x/y`. A box that equals a tile gives that tile only. */
 function tilesOf([west, south, east, north]: Bbox): string[] {
   const [inX, inY] = [Math.min(BORDER, (east - west) / 2), Math.min(BORDER, (north - south) / 2)]
   for (let zoom = MAX_ZOOM; ; zoom--) {
     const [left, right] = [column(west + inX, zoom), column(east - inX, zoom)]
     const [top, bottom] = [row(north - inY, zoom), row(south + inY, zoom)]
     if (zoom > 0 && (right - left > 1 || bottom - top > 1)) continue
-    // All of a tile's children are that tile.
+    // Four tiles with a common parent are replaced by it.
     if (right > left && bottom > top && left % 2 === 0 && top % 2 === 0) return [parentOf(`${zoom}/${left}/${top}`)]
     const found: string[] = []
     for (let x = left; x <= right; x++) for (let y = top; y <= bottom; y++) found.push(`${zoom}/${x}/${y}`)

@@ -32,11 +32,11 @@ const AFFECTED: readonly Column[] = [
   { name: 'osm_type', type: 'text' },
   { name: 'osm_id', type: 'int8' },
 ]
-/** Boxes kept of one table and file, and shown of one table. */
+/** Maximum boxes that are stored per table and file, and shown per table. */
 const MOST_BOXES = 256
 const CHANGES_KEPT = `interval '30 days'`
 
-/** Applies change files to an import, each in one transaction with all that is remembered of it. */
+/** Applies change files to an import, each in one transaction with the state of the import. */
 export class Merging {
   #known: OsmImport
   #progress: UpdateProgress = { version: 0, files: 0, tables: {} }
@@ -62,13 +62,13 @@ export class Merging {
     return this.#progress.files
   }
 
-  /** Where the data stand. */
+  /** State of the data. */
   get mark(): DataMark {
     return this.#known
   }
 
   /**
-   * Finds what earlier runs of the job have done, and makes the staging tables beside those of the targets.
+   * Reads the progress of earlier runs of the job, and creates the staging tables.
    *
    * @param isResumable the job may go on after changes of other jobs
    * @throws OSM_UPDATE_OVERTAKEN
@@ -177,7 +177,7 @@ export class Merging {
     return { version: this.#known.version + 1, files: this.files + 1, tables }
   }
 
-  /** Records what changed in a table: how many rows it has by now, and where. */
+  /** Records the boxes that changed in a table, and updates its number of rows. */
   async #tell(session: Session, { schema, table }: StagedTable, merged: MergedRows, { sequence }: DataMark) {
     const tiles = changedTiles(merged.boxes, MOST_BOXES)
     await session.query(

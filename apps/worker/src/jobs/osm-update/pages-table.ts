@@ -12,7 +12,7 @@ const COLUMNS: readonly Column[] = [
   { name: 'part', type: 'int4' },
   { name: 'data', type: 'bytea' },
 ]
-/** Pages of one question: some 2 KB each. */
+/** Pages per query; a page has about 2 KB. */
 const PAGES_AT_ONCE = 5000
 
 /** The table of pages of an import, named after its job. */
@@ -23,7 +23,7 @@ export function stagedPages(run: JobRun, index: number): StagedTable {
 export async function createPages(database: Queryable, { staging }: StagedTable): Promise<void> {
   const table = qualified(STAGING_SCHEMA, staging)
   const columns = COLUMNS.map(({ name, type }) => `${name} ${type} not null`).join(', ')
-  // A page of up to 8 KB stays in its row: compressing it costs more than it saves.
+  // Pages up to 8 KB are stored in the row itself.
   await database.query(
     `drop table if exists ${table}; create table ${table} (${columns}); alter table ${table} alter data set storage main`,
   )
@@ -42,7 +42,7 @@ export async function loadPages(database: Database, { staging }: StagedTable, pa
   await bulkLoad(database, { schema: STAGING_SCHEMA, table: staging, columns: COLUMNS }, [rows])
 }
 
-/** Puts the pages of a staging table in the place of those of the import. */
+/** Replaces pages of the import by those of a staging table. */
 export async function mergePages(session: Session, { staging }: StagedTable, table: string): Promise<void> {
   const [source, target] = [qualified(STAGING_SCHEMA, staging), qualified(PAGES_SCHEMA, table)]
   await session.query(

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { downloadToFile, readBytes, type GuardedFetch } from '@terrane/service'
 import { replicationBroken, replicationUrlInvalid } from './errors.ts'
 
-/** Where a replication server stands. */
+/** State of a replication server. */
 export interface ReplicationState {
   readonly sequence: number
   readonly timestamp: Date
@@ -32,7 +32,7 @@ export class Replication {
     this.#options = options
   }
 
-  /** Whether a URL, of a file of other people's, is that of this server. */
+  /** Whether a URL from a file, which may come from outside, is the one of this server. */
   isAt(url: string): boolean {
     try {
       return folderUrl(url) === this.url
@@ -50,6 +50,7 @@ export class Replication {
 
   /**
    * The newest sequence number whose data are not newer than a time.
+   *
    * @throws OSM_REPLICATION_BROKEN when the server has nothing that old
    */
   async sequenceAt(time: Date): Promise<number> {
@@ -57,7 +58,7 @@ export class Replication {
     if (newest.timestamp <= time) return newest.sequence
     let low = -1
     let high = newest.sequence
-    // Old states may be gone: what is missing counts as older.
+    // Old states may have been removed; a missing one counts as older.
     let found: number | null = null
     while (high - low > 1) {
       const middle = Math.floor((low + high) / 2)
@@ -73,7 +74,7 @@ export class Replication {
     return found
   }
 
-  /** Downloads the change file of a sequence number. @throws OSM_REPLICATION_BROKEN when it is gone */
+  /** Downloads the change file of a sequence number. @throws OSM_REPLICATION_BROKEN when the server has it no longer */
   async download(sequence: number, folder: string): Promise<string> {
     const { fetch, maxBytes, signal } = this.#options
     const name = `${pathOf(sequence)}.osc.gz`

@@ -10,7 +10,7 @@ const down = defineError('DOWN', 'upstream', () => 'the server is down')
 
 let folder: string
 let asked: string[]
-/** What the server has: the text and its date; an error when it is down. */
+/** Files of the server: text and date. */
 let files: Map<string, { text: string; date: string }>
 let broken: boolean
 beforeEach(async () => {

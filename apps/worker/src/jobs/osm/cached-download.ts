@@ -13,9 +13,9 @@ export interface CacheOptions {
   readonly signal: AbortSignal
   /** Largest file. */
   readonly maxBytes: number
-  /** Most bytes of all files; the ones that were not used for longest go first. */
+  /** Maximum bytes of all files; the least recently used ones are removed first. */
   readonly maxCacheBytes: number
-  /** A copy this young is used without asking the server. */
+  /** Age up to which a copy is used without asking the server. */
   readonly maxAgeMs: number
   /** The server also has `{url}.md5`. */
   readonly md5?: boolean
@@ -37,12 +37,12 @@ interface Meta {
   readonly checkedAt: number
 }
 
-/** Downloads under way in this process: a second job that wants the same file waits for the first. */
+/** Running downloads of this process: a second job for the same file waits for the first. */
 const underWay = new Map<string, Promise<CachedFile>>()
 
 /**
  * A file of a server, kept in a folder and renewed when the server has a newer one. The copy is linked to `target`, so
- * that it stays whole for its user when the cache renews or drops its own.
+ * that it stays complete when the cache replaces or removes its own file.
  *
  * @throws CHECKSUM_DIFFERS, and what the guarded fetch throws when there is no copy yet
  */
@@ -52,7 +52,7 @@ export async function cachedDownload(url: string, target: string, options: Cache
     options.signal.throwIfAborted()
     const other = underWay.get(key)
     if (!other) break
-    // Whether it fails or succeeds, this job looks for itself; its own signal ends its waiting.
+    // Whether the other download fails or succeeds, this job checks the cache again; its own signal ends the wait.
     await Promise.race([other.catch(() => {}), aborted(options.signal)])
   }
   const work = renewAndLink(url, key, target, options).finally(() => underWay.delete(key))
@@ -80,7 +80,7 @@ async function renew(url: string, key: string, options: CacheOptions): Promise<C
   }
 }
 
-/** Downloads the file unless the server says that the copy is the newest. */
+/** Downloads the file, unless the server reports that the copy is current. */
 async function download(url: string, key: string, meta: Meta | null, options: CacheOptions): Promise<Meta> {
   const known = meta?.lastModified ?? null
   const response = await options.fetch(url, {
@@ -149,7 +149,7 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
   }
 }
 
-/** Drops the files that were not used for longest, but not `keep`, until the rest fits. */
+/** Removes the least recently used files, but not `keep`, until the rest fits. */
 async function evict(folder: string, keep: string, maxBytes: number): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -5))
   const files = await Promise.all(
@@ -168,7 +168,7 @@ async function evict(folder: string, keep: string, maxBytes: number): Promise<vo
   }
 }
 
-/** A file name that tells the URL apart and shows a person what it is. */
+/** A file name with a hash of the URL and a readable part. */
 function nameOf(url: string): string {
   const readable = basename(new URL(url).pathname)
     .replaceAll(/[^\w.-]/g, '_')

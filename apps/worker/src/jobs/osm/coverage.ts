@@ -3,23 +3,23 @@ import type { Aoi, Bbox } from '@terrane/core'
 import type { OsmReader } from '@terrane/osm'
 import { XmlReader } from '@terrane/osm'
 
-/** How the extent that a source states lies to an area; `unknown` where it states none. */
+/** Relation of a source's stated extent to an area; `unknown` when it states none. */
 export type Coverage = 'unknown' | 'outside' | 'part' | 'whole'
 
-/** The header of XML is only complete at the end of the file: larger files are not read for it. */
+/** Largest XML file that is read for its extent, because the header is complete only at the end of the file. */
 const MOST_XML_BYTES = 32 << 20
 
-/** The box that a source states in its header, without reading much; null when it has none. */
+/** The extent in a source's header, read without much of the file; null when there is none. */
 export async function statedExtent(reader: OsmReader, bytes: number, signal?: AbortSignal): Promise<Bbox | null> {
   if (reader instanceof XmlReader && bytes > MOST_XML_BYTES) return null
   return (await reader.header(signal)).bbox
 }
 
-/** How a stated extent lies to an area. */
+/** Relation of a stated extent to an area. */
 export function coverageOf(extent: Bbox | null, aoi: Aoi): Coverage {
   if (extent === null) return 'unknown'
   const [west, south, east, north] = extent
-  // A box over the antimeridian is written with its west beyond its east.
+  // A box across the antimeridian has a west that is larger than its east.
   const boxes: Bbox[] =
     west <= east
       ? [extent]
@@ -32,7 +32,7 @@ export function coverageOf(extent: Bbox | null, aoi: Aoi): Coverage {
   return aoi.boxes.every(isWithin) ? 'whole' : 'part'
 }
 
-/** The warning of a source that ends within the area. */
+/** Warning about a source that covers only a part of the area. */
 export function coverageWarnings(coverage: Coverage): JobWarning[] {
   if (coverage !== 'part') return []
   const message = 'The source does not reach over all of the area: what lies beyond its extent is not in the result.'

@@ -64,7 +64,7 @@ function smallestContaining(entries: readonly IndexEntry[], aoi: Aoi): Extract {
   return { id: best.id, name: best.name, url: best.url }
 }
 
-/** An entry whose outline cannot be read is no candidate; the others still are. */
+/** An entry with an unreadable outline is skipped; the others are still used. */
 function regionOf(entry: IndexEntry): Aoi | null {
   try {
     return readAoi(entry.geometry, NO_LIMITS)

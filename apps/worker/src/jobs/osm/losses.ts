@@ -2,7 +2,7 @@ import type { JobWarning } from '@terrane/contracts'
 import type { ImportResult, ImportTable, Topics } from '@terrane/osm'
 import type { OsmStyle } from '@terrane/osm/styles'
 
-/** Whether topics are named, rather than a style given. */
+/** Whether the request lists topics instead of a style. */
 export function isNamed(topics: Topics): topics is Exclude<Topics, OsmStyle> {
   return Array.isArray(topics)
 }
@@ -12,13 +12,16 @@ export function isStyle(topics: Topics | undefined): boolean {
   return topics !== undefined && !isNamed(topics)
 }
 
-/** Whether a request names a table or its topic, rather than taking all of them. */
+/** Whether a request names a table or its topic explicitly. */
 export function isAskedFor(topics: Topics | undefined, { topic }: ImportTable): boolean {
   if (topics === undefined) return false
   return !isNamed(topics) || topics.includes(topic)
 }
 
-/** What of an extract could not become rows. Missing nodes alone are none: every extract ends somewhere. */
+/**
+ * Warnings about elements of an extract that could not become rows. Missing nodes alone do not count, because every
+ * extract ends somewhere.
+ */
 export function lossWarnings({ counts, unsimplified }: Pick<ImportResult, 'counts' | 'unsimplified'>): JobWarning[] {
   const { openAreas, invalidAreas, missingMembers } = counts
   const warnings: JobWarning[] = []

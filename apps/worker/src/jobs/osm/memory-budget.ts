@@ -10,18 +10,18 @@ import type { OsmImportSettings } from './settings.ts'
 /** Memory that a job may use to read a file; plain data, so that it can be sent to a thread. */
 export interface OsmMemoryBudget {
   readonly maxNodes: number
-  /** As the file's blobs tell; 0 where they do not. */
+  /** Estimate from the file's blobs; 0 when they give none. */
   readonly expectedNodes: number
   readonly memoryBytes: number
-  /** Where the rest goes. */
+  /** Folder for data that does not fit into memory. */
   readonly folder: string
 }
 
-/** The part of the free memory that one job may take. */
+/** Share of the free memory that one job may use. */
 const MEMORY_SHARE = 0.5
 
 /**
- * Finds out what a file needs and what is there, before anything is written.
+ * Plans the memory and disk space for a file before anything is written.
  *
  * @param folder the job's own, within the work folder
  * @throws OSM_TOO_LARGE beyond the operator's limit, DISK_FULL where what memory does not hold does not fit on the disk
@@ -46,13 +46,16 @@ export async function memoryBudget(
   return { maxNodes, expectedNodes: nodes, memoryBytes, folder }
 }
 
-/** Memory that the elements of a change file may take: they lie on the heap, and half of it is for what they lead to. */
+/**
+ * Maximum memory for the elements of a change file: at most half of the heap, because other data for them needs the
+ * rest.
+ */
 export function changesBudget({ memoryBytes: set }: Pick<OsmImportSettings, 'memoryBytes'>): number {
   const memoryBytes = set ?? Math.floor(process.availableMemory() * MEMORY_SHARE)
   return Math.min(memoryBytes, getHeapStatistics().heap_size_limit / 2)
 }
 
-/** The same as the reader takes it. */
+/** The budget in the form of the reader's options. */
 export function limitsOf({ maxNodes, expectedNodes, memoryBytes, folder }: OsmMemoryBudget): NodeLimits {
   return { maxNodes, expectedNodes, spill: { memoryBytes, openScratch: scratchIn(folder) } }
 }

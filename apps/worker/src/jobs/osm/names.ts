@@ -3,11 +3,12 @@ import { identifierOf } from '@terrane/core'
 import type { ImportTable } from '@terrane/osm'
 import { tableNameTooLong } from './errors.ts'
 
-/** Longest prefix that is made here: every suffix fits beside it. */
+/** Longest generated prefix: every suffix still fits into a name. */
 const MADE_PREFIX_LENGTH = 40
 
 /**
  * The names of the tables of an import.
+ *
  * @throws TABLE_NAME_TOO_LONG
  */
 export function tableNames(
@@ -22,7 +23,7 @@ export function tableNames(
   })
 }
 
-/** A name as a table prefix; `area` where nothing is left of it. */
+/** A name as a table prefix; `area` when no usable character remains. */
 export function prefixOf(areaName: string): string {
   return identifierOf(areaName, 'area', MADE_PREFIX_LENGTH)
 }

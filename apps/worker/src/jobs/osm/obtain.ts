@@ -22,15 +22,15 @@ import {
 } from './errors.ts'
 import { findExtract } from './geofabrik.ts'
 
-/** Where data may come from, by the operator's word. */
+/** The operator's settings for sources of data. */
 export interface OsmSourceSettings {
   /**
-   * What is used when the request names no source: `geofabrik`, `overpass`, files and URLs, separated by commas; the first
-   * one whose extent meets the area.
+   * Default sources when the request names none: `geofabrik`, `overpass`, files and URLs, separated by commas. The
+   * first one whose extent meets the area is used.
    */
   readonly defaultSource: string
   readonly geofabrikUrl: string
-  /** Empty when no Overpass server may be asked. */
+  /** Empty when Overpass is disabled. */
   readonly overpassUrl: string
   readonly dataRoots: readonly string[]
   readonly cacheFolder: string
@@ -38,10 +38,10 @@ export interface OsmSourceSettings {
   readonly maxBytes: number
 }
 
-/** An opened source and what is recorded of it. */
+/** An opened source and its facts for the record. */
 export interface ObtainedOsm {
   readonly reader: OsmReader
-  /** Where the file lies until the job ends. */
+  /** Path of the file until the job ends. */
   readonly path: string
   readonly coverage: Coverage
   readonly source: Readonly<Record<string, unknown>>
@@ -50,7 +50,7 @@ export interface ObtainedOsm {
 /** Overpass is run by volunteers, so requests to it stay small. */
 const OVERPASS_MAX_KM2 = 25
 const OVERPASS_MAX_BYTES = 512 << 20
-/** A kept extract is compared with its server's when it is older than this. */
+/** Age from which on a cached extract is compared with its server's. */
 const EXTRACT_MAX_AGE_MS = 3_600_000
 
 /**
@@ -73,7 +73,7 @@ export async function checkOsmSource(
 }
 
 /**
- * Brings the data of an area into the job's folder and opens them.
+ * Copies the data of an area into the job's folder and opens them.
  *
  * @throws what {@link checkOsmSource} throws, the errors of the catalogue, of the guarded fetch and of the reader
  */
@@ -151,16 +151,16 @@ async function download(
 /** A file that a caller may name. */
 export type FileSource = Extract<OsmSource, { kind: 'file' | 'url' | 'storage' }>
 
-/** Where a file is brought. */
+/** Path for a copy of a file. */
 interface Destination {
   readonly target: string
-  /** Where its path stands in the request; null for a file of the operator's. */
+  /** Field of the request that names the file's path; null for a file of the operator. */
   readonly field: string | null
   readonly onBytes?: (done: number, total: number | null) => void
 }
 
 /**
- * Brings a file into the job's folder, and says where it came from.
+ * Copies or links a file into the job's folder, and describes its origin.
  *
  * @throws FILE_NOT_REACHABLE, OSM_SOURCE_MISSING, and what the guarded fetch and the storage throw
  */
@@ -174,7 +174,7 @@ export async function bringFile(
   switch (source.kind) {
     case 'file': {
       const found = await findFile(source.path, field, settings)
-      // A link keeps the file for both passes when its owner puts another in its place.
+      // A link keeps the file unchanged for both passes when its owner replaces it.
       const path = await link(found, target).then(
         () => target,
         () => found,
@@ -200,7 +200,7 @@ async function open(path: string, source: Readonly<Record<string, unknown>>, sig
   return { reader: await openOsm(await fileSource(path), signal), path, source }
 }
 
-/** A caller's file lies under the data roots, the operator's own anywhere. */
+/** A path from a caller must lie under the data roots; the operator's own may be anywhere. */
 async function findFile(path: string, field: string | null, settings: OsmSourceSettings): Promise<string> {
   if (field !== null) {
     const found = await findUnderRoots(settings.dataRoots, path)
@@ -216,8 +216,8 @@ async function findFile(path: string, field: string | null, settings: OsmSourceS
 }
 
 /**
- * The source that was asked for, or the first of the defaults that meets the area. What is no file here is taken at its
- * word: it is known only when it has been fetched.
+ * The requested source, or the first default that meets the area. Only files are checked here; the extent of other
+ * sources is not known before they are fetched.
  */
 async function chooseSource(
   source: OsmSource | undefined,
@@ -236,7 +236,7 @@ async function chooseSource(
   throw outside(missed!, aoi!, settings)
 }
 
-/** The extent that a file states. Problems of the file are reported by the job. */
+/** The extent in the header of a file. Problems of the file are reported by the job. */
 async function extentOf(path: string): Promise<Bbox | null> {
   try {
     const { size } = await stat(path)
@@ -262,7 +262,7 @@ function describe(file: { bytes: number; lastModified: string | null; fresh: boo
   return { bytes: file.bytes, last_modified: file.lastModified, up_to_date: file.fresh }
 }
 
-/** A URL without what could be a credential. */
+/** A URL without possible credentials. */
 function withoutQuery(text: string): string {
   const url = new URL(text)
   return `${url.origin}${url.pathname}`

@@ -6,9 +6,9 @@ import type { OsmSourceSettings } from './obtain.ts'
 export interface OsmImportSettings extends OsmSourceSettings {
   readonly maxAreaKm2: number
   readonly maxVertices: number
-  /** Most nodes of a file; `Infinity` leaves it to the memory and the disk that are there. */
+  /** Maximum nodes of a file; with `Infinity`, memory and disk are the limit. */
   readonly maxNodes: number
-  /** Memory for what a file's elements refer to; a share of what is there when the job starts where it is null. */
+  /** Memory for data that elements refer to; null means a share of the free memory when the job starts. */
   readonly memoryBytes: number | null
 }
 

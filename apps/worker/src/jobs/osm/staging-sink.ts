@@ -9,10 +9,10 @@ interface Target {
   readonly staged: StagedTable
 }
 
-/** Loads that may run at once on a server; the embedded database has one session only. */
+/** Concurrent loads on a server; the embedded database has one session only. */
 const LOADS_AT_ONCE = 3
 
-/** Loads the rows of an import into staging tables, some batches at once, and holds the import back meanwhile. */
+/** Loads the rows of an import into staging tables, several batches at a time; the import waits meanwhile. */
 export class StagingSink implements RowSink {
   readonly #database: Database
   readonly #targets: readonly Target[]
@@ -30,17 +30,17 @@ export class StagingSink implements RowSink {
     return this.#lanes.start(() => this.#load(table, rows))
   }
 
-  /** Does other loading in one of the lanes. */
+  /** Runs another load in one of the lanes. */
   also(load: () => Promise<unknown>): Promise<void> {
     return this.#lanes.start(load)
   }
 
-  /** Waits until nothing is under way any more, whether it went well or not. */
+  /** Waits until no load is running, whether loads succeeded or not. */
   settle(): Promise<void> {
     return this.#lanes.settle()
   }
 
-  /** Waits for the loads under way; throws when one of all loads failed. */
+  /** Waits for the running loads; throws when any load failed. */
   finish(): Promise<void> {
     return this.#lanes.finish()
   }

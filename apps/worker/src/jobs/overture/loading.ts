@@ -31,7 +31,7 @@ export interface OvertureSettings {
   readonly maxVertices: number
 }
 
-/** A table on its way from the staging schema to its place. */
+/** A table in the making: its staging table and its final name. */
 export interface Target {
   readonly table: TablePlan
   readonly staged: StagedTable
@@ -43,7 +43,7 @@ interface Loaded {
   readonly targets: readonly Omit<Target, 'staged'>[]
   readonly rows: number
   readonly traffic: Traffic
-  /** Runs of row groups that are read and loaded, in the order of the plan. */
+  /** Number of runs of row groups that are loaded, in the order of the plan. */
   readonly runs: number
   /** The source's entry in the record, once all is loaded. */
   readonly source: Readonly<Record<string, unknown>> | null
@@ -55,7 +55,9 @@ interface LoadedTables {
   readonly targets: readonly Target[]
 }
 
-/** Loads what touches the area into staging tables, or the rest where an earlier run has loaded some. */
+/**
+ * Loads the features that touch the area into staging tables, or only the rest where an earlier run has loaded some.
+ */
 export class Loading {
   readonly #input: OvertureImportArea
   readonly #settings: OvertureSettings
@@ -66,7 +68,7 @@ export class Loading {
   readonly #lanes: Lanes
   #bytesRead = 0
   #rows = 0
-  /** Runs of row groups that are behind, of this run of the job and of earlier ones. */
+  /** Number of runs of row groups that are loaded, by this and earlier runs of the job. */
   #runs = 0
 
   constructor(input: OvertureImportArea, settings: OvertureSettings, context: JobContext) {
@@ -112,7 +114,7 @@ export class Loading {
       }
       await this.#lanes.finish()
     } finally {
-      // The staging tables can be dropped only when nothing writes into them any more.
+      // The staging tables can be dropped only when no load is running.
       await this.#lanes.settle()
     }
     const record = {
@@ -162,7 +164,7 @@ export class Loading {
     }
   }
 
-  /** Where rows of a table go; made when it is not there. */
+  /** The target of a table's rows; created when missing. */
   async #targetOf(table: TablePlan, columns: readonly OvertureColumn[]): Promise<Target> {
     const known = this.#targets.find((target) => target.table.suffix === table.suffix)
     if (known) return known

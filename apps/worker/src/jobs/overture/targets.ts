@@ -10,7 +10,7 @@ export type TableFamily = DecodedRows['family']
 const GEOMETRY_TYPES = { point: 'Point', line: 'LineString', polygon: 'MultiPolygon' } as const
 const FAMILIES = ['point', 'line', 'polygon'] as const
 
-/** Types whose lines may come in several pieces. */
+/** Types whose lines may be multi-lines. */
 const MULTI_LINES: ReadonlySet<string> = new Set(['division_boundary', 'land', 'land_use', 'water', 'infrastructure'])
 
 /** A table of a type: its suffix and the family of geometries that goes into it. */
@@ -21,20 +21,20 @@ export interface TablePlan {
   readonly geometryType: ImportShape['geometryType']
 }
 
-/** The tables of a type: one, or one per family where the type mixes them. */
+/** The tables of a type: one, or one per geometry family where the type mixes them. */
 export function tablesOf(type: string): TablePlan[] {
   const { geometry } = OVERTURE_TYPES[type]!
   return geometry === 'mixed' ? FAMILIES.map((family) => tableOf(type, family)) : [tableOf(type, geometry)]
 }
 
-/** The table of a type for a family; where the type should not have the family, it gets a table of its own. */
+/** The table of a type for a family; an unexpected family gets a table of its own. */
 export function tableOf(type: string, family: TableFamily): TablePlan {
   const isUsual = OVERTURE_TYPES[type]!.geometry === family
   const geometryType = family === 'line' && MULTI_LINES.has(type) ? 'MultiLineString' : GEOMETRY_TYPES[family]
   return { type, family, geometryType, suffix: isUsual ? type : `${type}_${family}` }
 }
 
-/** The families of a type that go into collections. */
+/** The families of a type whose geometries are stored as multi-geometries. */
 export function multiFamilies(type: string): TableFamily[] {
   return FAMILIES.filter((family) => tableOf(type, family).geometryType.startsWith('Multi'))
 }

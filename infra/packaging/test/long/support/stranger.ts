@@ -32,7 +32,10 @@ export const PACKAGES = [
   'pglite-server',
 ] as const
 
-/** Native packages, WebAssembly and packages that ask for modules of Node by `require`: a bundle leaves them in node_modules. */
+/**
+ * Native packages, WebAssembly and packages that load modules of Node by `require`: a bundle leaves them in
+ * node_modules.
+ */
 export const NATIVE = [
   'sharp',
   'onnxruntime-node',
@@ -45,7 +48,7 @@ export const NATIVE = [
   'yauzl',
   'tar-stream',
 ]
-/** What examples of READMEs import beside the packages. */
+/** Imports of README examples besides the packages. */
 const DRIVER = ['pg@8.23.1', '@types/pg@8.23.1']
 
 /** A compiler, two bundlers, two checkers and an older Node, of fixed versions. Null when they cannot be installed. */
@@ -95,7 +98,7 @@ export async function run(program: string, args: readonly string[], cwd: string,
   return stdout
 }
 
-/** A folder that has a bundle and native packages, but none of ours. */
+/** A folder with a bundle and native packages, but without our packages. */
 export function folderForBundle(stranger: string, bundle: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'terrane-bundle-'))
   cpSync(bundle, folder, { recursive: true })
@@ -112,7 +115,7 @@ function npmInstall(folder: string, what: readonly string[]): boolean {
   const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--no-package-lock']
   // The packages need no install script: ONNX's would fetch a runtime for graphics cards.
   if (what.length > 0) flags.push('--ignore-scripts')
-  // An npm script exports its own configuration, which another npm would take as flags.
+  // npm exports its configuration as variables, which another npm would read as flags.
   const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !/^npm_/i.test(key)))
   const installed = spawnSync('npm', ['install', ...flags, ...what], { cwd: folder, env, encoding: 'utf8' })
   if (installed.status === 0) return true

@@ -15,8 +15,8 @@ import { TablePanel } from './table-panel.tsx'
 import { UploadBox } from './upload-box.tsx'
 
 /**
- * Data of the project: its tables, their sources, who may read them, and its files. `?table=` opens a table,
- * `?show=files` the files.
+ * Data of the project: its tables with their sources and readers, and its files. `?table=` opens a table, `?show=files`
+ * the files.
  */
 export function DataPage({ project }: { project: Project }): JSX.Element {
   const { path, query } = usePlace()
@@ -53,7 +53,7 @@ export function DataPage({ project }: { project: Project }): JSX.Element {
   )
 }
 
-/** The tables, one of them open. */
+/** The list of tables, with at most one opened. */
 function Tables({ project, tables }: { project: Project; tables: Resource<readonly Table[]> }): JSX.Element {
   const { path, query } = usePlace()
   const [search, setSearch] = useState('')

@@ -8,7 +8,7 @@ import type { Box } from '../../map/graticule.ts'
 import { lookAt } from '../../map/look-at.ts'
 import { MapCanvas } from '../../map/map-canvas.tsx'
 
-/** Where a file lies on the world. */
+/** A map of a file's extent. */
 export function ExtentMap({ projectRef, extent }: { projectRef: string; extent: Box }): JSX.Element {
   const [map, setMap] = useState<MapLibreMap | null>(null)
   const dark = useStore(isDark)

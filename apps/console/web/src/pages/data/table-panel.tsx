@@ -32,11 +32,11 @@ interface TableProps {
 }
 type OnChange = (work: Promise<unknown>, closes?: boolean) => void
 
-/** One table: its rows, who may read it, how a client reads it, and its removal. */
+/** One table: its rows, its readers, client code for it, and its removal. */
 export function TablePanel(props: TableProps & { onClose: () => void; onChange: OnChange }): JSX.Element {
   const { project, table, onClose, onChange } = props
   const panel = useRef<HTMLElement>(null)
-  // The panel is below a long list.
+  // The panel is below a long list, so it is scrolled into view.
   useEffect(() => panel.current?.scrollIntoView({ block: 'start' }), [])
   const name = nameOf(table)
   const shown =
@@ -60,7 +60,7 @@ export function TablePanel(props: TableProps & { onClose: () => void; onChange: 
         <div class="row small">
           <span class="dim">Download</span>
           {FILE_FORMATS.map((format) => (
-            // A refusal is shown in the tab that opens; a file closes it.
+            // A new tab shows an error; after a download the browser closes it.
             <a key={format} href={fileOf(project.ref, table, format)} target="_blank" rel="noopener">
               {format}
             </a>
@@ -100,7 +100,7 @@ function Rows({ project, table }: TableProps): JSX.Element {
 
 /** Controls for the roles that may read a table. */
 function Sharing({ project, table, onChange }: TableProps & { onChange: OnChange }): JSX.Element {
-  // The requested state is shown until the list of tables is read again.
+  // Shows the requested state until the list of tables is read again.
   const [wanted, setWanted] = useState<{ role: Role; shared: boolean } | null>(null)
   useEffect(() => setWanted(null), [table])
   const share = (role: Role, shared: boolean) => {

@@ -15,16 +15,16 @@ import { useAction } from '../../lib/use-action.ts'
 
 const ExtentMap = lazyComponent(() => import('./extent-map.tsx').then((module) => module.ExtentMap))
 
-/** A file that is being uploaded, or was uploaded. */
+/** A file during or after its upload. */
 interface Upload {
   readonly file: File
   readonly percent: number
-  /** `bucket/key` once it is uploaded. */
+  /** `bucket/key` after the upload. */
   readonly path: string | null
   readonly look: FileLook | null
 }
 
-/** Takes a dropped file, shows its kind, and continues with the task that fits it. */
+/** Accepts a dropped file, shows its kind, and continues with a suitable task. */
 export function UploadBox({ project, onArrived }: { project: Project; onArrived?: () => void }): JSX.Element {
   const [upload, setUpload] = useState<Upload | null>(null)
   const { problem, run } = useAction()

@@ -7,12 +7,12 @@ import { deployFunction } from '../../lib/functions.ts'
 import type { Project } from '../../lib/project.ts'
 import { useAction } from '../../lib/use-action.ts'
 
-/** Has an input ask for a folder, by an attribute that types of HTML do not know. */
+/** Makes an input ask for a folder; the attribute is missing in the HTML types. */
 function asFolder(input: HTMLInputElement | null): void {
   input?.setAttribute('webkitdirectory', '')
 }
 
-/** Takes a folder of this machine and deploys it as a function. */
+/** Deploys a folder of this machine as a function. */
 export function DeployBox({ project, onDone }: { project: Project; onDone: (name: string) => void }): JSX.Element {
   const [files, setFiles] = useState<readonly ChosenFile[]>([])
   const [left, setLeft] = useState<readonly string[]>([])

@@ -5,7 +5,7 @@ import { Warnings } from '../../components/warnings.tsx'
 import { inspectionOf, lookAtFeatures } from '../../lib/file-facts.ts'
 import { useResource } from '../../lib/use-resource.ts'
 
-/** Pause in typing after which a file is inspected, in milliseconds. */
+/** Delay after the last input before a file is inspected, in milliseconds. */
 const STILL_MS = 700
 
 /** Preview of an import with this body: layers, columns and warnings. */

@@ -86,7 +86,7 @@ function Tables({ project, tables }: { project: Project; tables: readonly TableL
   )
 }
 
-/** Links for a table with rows and a geometry. */
+/** Links of a table with rows and a geometry. */
 function TableLinks({ project, table: { schema, name } }: { project: Project; table: TableLink }): JSX.Element {
   const archive = new URLSearchParams({ table: name, ...(schema !== 'public' && { schema }) })
   return (

@@ -156,7 +156,7 @@ function JobRow({ job, projectRef }: { job: Job; projectRef: string }): JSX.Elem
 let left: { readonly key: string; readonly jobs: readonly Job[]; readonly more: boolean } | null = null
 session.subscribe(() => (left = null))
 
-/** The jobs that fit the filters; a refresh reads as many as are shown. */
+/** The jobs that match the filters; a refresh reads as many as are shown. */
 function useJobs(ref: string, task: string, status: string) {
   const key = [ref, task, status].join(' ')
   const known = left?.key === key ? left : null

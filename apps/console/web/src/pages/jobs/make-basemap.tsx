@@ -9,7 +9,7 @@ import { navigate } from '../../lib/router.tsx'
 import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
 
-/** Makes the basemap of an import with its tables; nothing after any other import. */
+/** Starts the basemap of an import with its tables; nothing for any other import. */
 export function MakeBasemap(props: { projectRef: string; tables: readonly TableLink[] }): JSX.Element | null {
   const { projectRef, tables } = props
   const { busy, problem, run } = useAction()

@@ -133,7 +133,7 @@ function JobForm(props: { project: Project; task: TaskDescription; input: Group 
   )
 }
 
-/** Beside a form: a look into its file, a schedule, and the request itself. */
+/** Tools beside a form: a preview of its file, a schedule, and the request itself. */
 function RequestTools(props: { project: Project; task: string; body: unknown; ready: () => boolean }): JSX.Element {
   const { project, task, body, ready } = props
   return (
@@ -170,7 +170,7 @@ function useTaskInput(project: Project, task: TaskDescription, input: Group) {
   return { field, entered, enter, body, problems, suggestions: { ...useSuggestions(project.ref), modelName } }
 }
 
-/** Assigns the worker's field errors to their fields, or to the nearest enclosing ones. */
+/** Assigns the worker's field errors to their fields, or to the nearest enclosing field. */
 function withAnswer(problems: Problems, answer: Problem | null): Problems {
   const all = new Map(problems)
   for (const { path, message } of answer?.errors ?? []) {
@@ -182,12 +182,12 @@ function withAnswer(problems: Problems, answer: Problem | null): Problems {
   return all
 }
 
-/** Inputs with a redacted value are left out, so that the person enters them again. */
+/** Redacted values are left out, so that the user enters them again. */
 function withoutSecrets(input: Group): Group {
   return Object.fromEntries(Object.entries(input).filter(([, value]) => !JSON.stringify(value)?.includes(REDACTED)))
 }
 
-/** Existing names in the project for fields that refer to them: tables and buckets. */
+/** Existing names for fields that refer to them: tables and buckets of the project. */
 function useSuggestions(ref: string): Readonly<Record<string, readonly string[]>> {
   const tables = useResource(`tables ${ref}`, (signal) => readTables(ref, signal))
   const buckets = useResource(`buckets ${ref}`, (signal) => readBuckets(ref, signal))
@@ -197,7 +197,7 @@ function useSuggestions(ref: string): Readonly<Record<string, readonly string[]>
   }
 }
 
-/** A field's value in the address: text, or an object as JSON. */
+/** A field's value from the URL: text, or an object as JSON. */
 function presetOf(text: string): unknown {
   if (!text.startsWith('{')) return text
   try {

@@ -6,7 +6,7 @@ import { navigate } from '../../lib/router.tsx'
 import { makeSchedule } from '../../lib/schedules.ts'
 import { useAction } from '../../lib/use-action.ts'
 
-/** Beside the form of a job: schedules its request. `ready` says whether the form is filled in. */
+/** Schedules the request of the form beside it. `ready` checks whether the form is filled in. */
 export function ScheduleBox(props: {
   projectRef: string
   task: string

@@ -11,7 +11,7 @@ import { Crumbs } from './crumbs.tsx'
 
 const LOOK_MS = 15_000
 
-/** The schedules of the project: the time of each one's next run, and the result of its last. */
+/** The schedules of the project, with the next run and the result of the last run. */
 export function SchedulesPage({ project }: { project: Project }): JSX.Element {
   const schedules = useResource(`schedules ${project.ref}`, (signal) => readSchedules(project.ref, signal))
   const { problem: refused, run } = useAction()

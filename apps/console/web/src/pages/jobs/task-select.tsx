@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { TASKS, taskLabel } from '../../lib/tasks.ts'
 
-/** Chooses a task; an empty name stands for every task. */
+/** A choice of a task; an empty name means all tasks. */
 export function TaskSelect(props: { class: string; task: string; onTask: (task: string) => void }): JSX.Element {
   return (
     <select

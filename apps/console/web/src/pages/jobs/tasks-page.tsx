@@ -9,7 +9,7 @@ import { useTasks } from '../../lib/worker.ts'
 import { UploadBox } from '../data/upload-box.tsx'
 import { Crumbs } from './crumbs.tsx'
 
-/** Ways to bring data and what to do with them: a file at once, or one of the tasks. */
+/** Ways to add and process data: an uploaded file, or one of the tasks. */
 export function TasksPage({ project }: { project: Project }): JSX.Element {
   const tasks = useTasks(project.ref)
   const groups = Object.entries(TASK_GROUPS) as [TaskGroup, string][]
@@ -40,7 +40,7 @@ export function TasksPage({ project }: { project: Project }): JSX.Element {
   )
 }
 
-/** Tasks that this page does not know are offered last. */
+/** Unknown tasks are listed last. */
 function groupOf(name: string): TaskGroup {
   return taskFace(name)?.group ?? 'publish'
 }

@@ -3,12 +3,12 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { projectPath, request, toProblem, type Problem } from '../../lib/api.ts'
 import type { Job } from '../../lib/jobs.ts'
 
-/** The log of a job, read on whenever its record changes. */
+/** The log of a job; new lines are read whenever its record changes. */
 export function useJobLog(ref: string, job: Job) {
   const [log, setLog] = useState<{ lines: readonly JobLogLine[]; dropped: number }>({ lines: [], dropped: 0 })
   const [problem, setProblem] = useState<Problem | null>(null)
   const last = useRef(0)
-  /** One look at a time; a change during a look is looked at after it. */
+  /** One read at a time; a change during a read causes another one. */
   const looks = useRef<Promise<void>>(Promise.resolve())
   const path = projectPath(ref, `/jobs/${encodeURIComponent(job.taskName)}/${job.job_id}/log`)
 

@@ -29,7 +29,7 @@ export function useJob(ref: string, task: string, id: string, known: Job | null 
       }
       stream.addEventListener('status', onEvent)
       stream.addEventListener('progress', onEvent)
-      // The browser takes a cut stream up again; one that was refused it leaves closed.
+      // The browser reconnects an interrupted stream, but not a refused one.
       stream.addEventListener('error', () => {
         if (stream.readyState === EventSource.CLOSED) timer = setTimeout(() => void read(), AGAIN_MS)
       })

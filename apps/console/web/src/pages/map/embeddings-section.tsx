@@ -27,17 +27,17 @@ interface EmbeddingsProps {
   readonly project: Project
   readonly map: MapLibreMap | null
   readonly catalogue: Resource<readonly EmbeddingTable[]>
-  /** The table that is explored. */
+  /** The selected table. */
   readonly table: string | null
   readonly from: SearchFrom | null
-  /** The earlier table that it is compared with. */
+  /** The earlier table for a comparison. */
   readonly before: string | null
   readonly onTable: (table: string | null) => void
   readonly onFrom: (from: SearchFrom) => void
   readonly onBefore: (before: string | null) => void
 }
 
-/** Embedding tables: choose one, then a tile of it, and see the tiles that are like it. */
+/** Embedding tables: a choice of a table and of a tile, and the tiles that are similar to it. */
 export function EmbeddingsSection(props: EmbeddingsProps): JSX.Element {
   const { project, catalogue, table, onTable } = props
   const entry = catalogue.value?.find(({ table_name: name }) => name === table)
@@ -153,7 +153,7 @@ function TableFacts({ entry }: { entry: EmbeddingTable }): JSX.Element {
   )
 }
 
-/** Tables of two dates compare when one model made both of the same kind. */
+/** Tables can be compared when the same model made both and they have the same kind. */
 function comparable(other: EmbeddingTable, entry: EmbeddingTable): boolean {
   return (
     other.table_name !== entry.table_name &&
@@ -164,7 +164,7 @@ function comparable(other: EmbeddingTable, entry: EmbeddingTable): boolean {
   )
 }
 
-/** Chooses the earlier table; hidden where none can be compared. */
+/** A choice of the earlier table; hidden when no table is comparable. */
 function BeforeSelect(props: {
   tables: readonly EmbeddingTable[]
   before: string | null

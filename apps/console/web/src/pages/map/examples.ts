@@ -1,6 +1,6 @@
 import type { Examples, SearchFrom } from '../../lib/embeddings.ts'
 
-/** Reads `12, 15, -40`: ids of tiles like those wanted, with a minus those unlike them. Null when it is none. */
+/** Parses `12, 15, -40`: ids of similar tiles, and with a minus ids of dissimilar ones. Null for other texts. */
 export function readExamples(text: string): Examples | null {
   const parts = text.split(',').map((part) => part.trim())
   if (!parts.every((part) => /^-?\d+$/.test(part))) return null
@@ -9,12 +9,15 @@ export function readExamples(text: string): Examples | null {
   return like.length > 0 ? { like, unlike } : null
 }
 
-/** The same as text. */
+/** The text for {@link readExamples}. */
 export function writeExamples({ like, unlike }: Examples): string {
   return [...like, ...unlike.map((id) => `-${id}`)].join(', ')
 }
 
-/** Adds a tile to one side and takes it off the other; a second time takes it off altogether. One example remains. */
+/**
+ * Adds a tile to one side and removes it from the other; a second call removes it from both. The last example is not
+ * removed.
+ */
 export function withExample(from: SearchFrom | null, id: string, side: keyof Examples): SearchFrom {
   const { like, unlike } = from && 'like' in from ? from : { like: [], unlike: [] }
   const sides = { like: like.filter((one) => one !== id), unlike: unlike.filter((one) => one !== id) }

@@ -19,13 +19,14 @@ import { readExamples, writeExamples } from './examples.ts'
 import { FeatureCard, type ClickedFeature } from './feature-card.tsx'
 import { LayersSection } from './layers-section.tsx'
 
-/** Features of one place that are worth reading. */
+/** Maximum features of one click. */
 const MAX_CLICKED = 8
 
 /**
- * The project's data on a map: archives, the properties of their features, and embedding tiles shaded by their
- * similarity to the clicked one. `?layer=` shows an archive, `?embeddings=` a table, with `like=` or `at=` the
- * reference of a search (`like=12,15,-40`: tiles, with a minus what is not meant), or with `before=` the earlier table for a comparison.
+ * The project's data on a map: archives, the properties of their features, and embedding tiles coloured by their
+ * similarity to the clicked one. `?layer=` shows an archive and `?embeddings=` a table. `like=` or `at=` give the
+ * reference of a search (`like=12,15,-40`: tiles, with a minus for dissimilar ones); `before=` gives the earlier table
+ * of a comparison.
  */
 export function MapPage({ project }: { project: Project }): JSX.Element {
   const { path, query } = usePlace()
@@ -87,7 +88,7 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
   )
 }
 
-/** The map with the layers of tiles, into which sections draw as soon as they get the map. */
+/** The map with its tile layers; sections draw into them once the map is ready. */
 function useTileMap() {
   const [map, setMap] = useState<MapLibreMap | null>(null)
   const dark = useStore(isDark)
@@ -101,7 +102,7 @@ function useTileMap() {
   return { map, takeMap }
 }
 
-/** A click searches for tiles like the one under it. Without a table it shows the features there. */
+/** A click searches for tiles similar to the one under it. Without a table it shows the features there. */
 function useClicks(
   map: MapLibreMap | null,
   table: string | null,
@@ -134,7 +135,7 @@ function useClicks(
   }, [map, table])
 }
 
-/** The tiles or the position of the address. */
+/** The reference tiles or position in the URL. */
 function readFrom(query: URLSearchParams): SearchFrom | null {
   const examples = readExamples(query.get('like') ?? '')
   if (examples) return examples

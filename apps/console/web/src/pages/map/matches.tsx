@@ -11,10 +11,10 @@ const EXAMPLE_BUTTONS = [
 ] as const
 /** Number of rows in the list; the map shows all matches. */
 const LISTED = 50
-/** Ids of tiles have fewer digits; ids of H3 cells have eighteen, which take the place of the bar. */
+/** Longest id that is listed with a bar. H3 ids have eighteen digits and take the space of the bar. */
 const SHORT_ID = 8
 
-/** Legend of the shades, with the least score that is shown. */
+/** Legend of the colours, with the lowest displayed score. */
 export function SimilarityLegend(props: {
   low: number
   high: number
@@ -54,15 +54,15 @@ interface MatchListProps {
   readonly focus: string | null
   /** Accessible name of the list. */
   readonly label: string
-  /** Addresses of a match's pictures, before and after for a change; empty where there are none. */
+  /** URLs of a match's pictures, before and after for a change; may be empty. */
   readonly pictures: (match: Match) => readonly string[]
   readonly onLook: (match: Match) => void
   readonly onFrom: (id: string) => void
-  /** Adds a tile to the examples; null where none are compared. */
+  /** Adds a tile to the examples; null when the list is a comparison of two tables. */
   readonly onExample: ((id: string, side: keyof Examples) => void) | null
 }
 
-/** Tiles that were found, the greatest score first. */
+/** The found tiles in descending order of their scores. */
 export function MatchList(props: MatchListProps): JSX.Element {
   const { matches, label, pictures } = props
   const hasPictures = matches[0] !== undefined && pictures(matches[0]).length > 0

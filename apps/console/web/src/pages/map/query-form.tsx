@@ -7,11 +7,11 @@ import { readExamples, writeExamples } from './examples.ts'
 
 const COUNTS = [20, 100, 500, 2000, 20_000] as const
 
-/** The same as a click on the map, by the ids of tiles, and how the answer is made. */
+/** A search by tile ids instead of a click, and its options. */
 export function QueryForm(props: {
   from: SearchFrom | null
   count: number
-  /** Whether near repetitions are left out. */
+  /** True when similar neighbours are left out. */
   varied: boolean
   /** Whether of several dates of a place the newest one alone counts. */
   latest: boolean

@@ -29,7 +29,7 @@ interface SearchResultProps {
   readonly onFrom: (from: SearchFrom) => void
 }
 
-/** The tiles that a search found, shaded on the map and listed. */
+/** The results of a search, coloured on the map and listed. */
 export function SearchResult(props: SearchResultProps): JSX.Element | null {
   const { project, map, from, before, entry, found, hasImagery, onFrom } = props
   const [least, setLeast] = useState(-1)
@@ -89,13 +89,13 @@ export function SearchResult(props: SearchResultProps): JSX.Element | null {
   )
 }
 
-/** Addresses of the pictures of a tile, one per table. */
+/** URLs of the pictures of a tile, one per table. */
 function picturesOf(projectRef: string, tables: readonly string[], { geom }: Match): readonly string[] {
   const box = boxOf(geom.coordinates.flat())
   return box ? tables.map((table) => thumbnailOf(projectRef, table, box, 72)) : []
 }
 
-/** Moves the map to a tile that is out of sight. */
+/** Moves the map to a tile outside of the view. */
 function lookAtMatch(map: MapLibreMap, { geom }: Match): void {
   const box = boxOf(geom.coordinates.flat())
   if (box && !map.getBounds().contains([(box[0] + box[2]) / 2, (box[1] + box[3]) / 2])) lookAt(map, box, 15)
@@ -110,7 +110,7 @@ function rangeOf(matches: readonly Match[]): readonly [number, number] {
   ]
 }
 
-/** How strongly the scores cover the image. Without an image they are opaque. */
+/** Opacity of the scores over the image. Without an image they are opaque. */
 function Shade(props: { map: MapLibreMap | null; hasImagery: boolean; isShown: boolean }): JSX.Element | null {
   const { map, hasImagery, isShown } = props
   const [shade, setShade] = useState(0.55)

@@ -15,7 +15,7 @@ import { readLiveTables } from '../../map/live.ts'
 import { rasterLayer, tableLayer } from '../../map/new-layer.ts'
 import { Swatch } from '../../map/swatch.tsx'
 
-/** Rows that are listed until a search narrows them. */
+/** Maximum rows in the list before a search. */
 const MOST_LISTED = 60
 
 interface Offer {

@@ -27,13 +27,13 @@ const METHODS: Readonly<Record<ClassMethod, string>> = {
 }
 const COUNTS = ['2', '3', '4', '5', '6', '7', '8'] as const
 
-/** One colour, or colours by a property: classes of numbers, or kinds. */
+/** One colour, or colours by a property: classes of numbers, or categories. */
 export function Colors(props: OptionsProps): JSX.Element {
   const { project, layer, fields, onChange } = props
   const { busy, problem, run } = useAction()
   const { color, table } = layer
   const paint = usePaint(layer, onChange)
-  // A choice that is made while the one before is counted builds on that one.
+  // A choice during the counting for a former choice is based on the former one.
   const wished = useRef<ClassWish | null>(null)
   const classes = (property: string, change: Partial<ClassWish>) => {
     const wish = { ...(wished.current ?? wishOf(color)), ...change }
@@ -47,7 +47,7 @@ export function Colors(props: OptionsProps): JSX.Element {
   const choose = (property: string) => {
     wished.current = null
     if (property === '') paint({ by: 'one', color: layerColor(table) })
-    // Numbers that were entered for one column say nothing about another.
+    // Numbers that were entered for one column are not used for another.
     else if (fields[property] === 'Number')
       classes(property, wishOf(color).method === 'manual' ? { method: 'quantile', count: 5 } : {})
     else void run(async () => paint(await categorise(project.ref, table, property, 'vivid')))
@@ -82,7 +82,7 @@ export function Colors(props: OptionsProps): JSX.Element {
   )
 }
 
-/** Paints a layer as it is when the colours are counted, unless it was closed meanwhile. */
+/** Applies colours to the layer's state at the end of the counting, unless it was closed meanwhile. */
 function usePaint(layer: VectorLayer, onChange: OptionsProps['onChange']): (next: Coloring, key?: string) => void {
   const latest = useRef<(next: Coloring, key?: string) => void>(() => {})
   latest.current = (next, key) => onChange({ ...layer, color: next }, key)
@@ -130,7 +130,7 @@ function Classes(
   )
 }
 
-/** Where classes begin, as a person enters it. */
+/** Manual limits of classes. */
 function Manual({
   starts,
   onStarts,
@@ -162,7 +162,7 @@ function Manual({
   )
 }
 
-/** How often numbers occur, each part in the colour that it has on the map. */
+/** Histogram of numbers; each bar has the colour of its class on the map. */
 function Histogram(props: { parts: readonly number[]; color: Numbers; low: number }): JSX.Element | null {
   const { parts, color, low } = props
   if (parts.length === 0) return null

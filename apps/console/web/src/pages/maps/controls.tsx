@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact'
 
-/** A row of a layer's options: what it sets, and its controls. */
+/** A row of a layer's options: a label and its controls. */
 export function Option({ label, children }: { label: string; children: ComponentChildren }): JSX.Element {
   return (
     <div class="option">
@@ -10,7 +10,7 @@ export function Option({ label, children }: { label: string; children: Component
   )
 }
 
-/** A choice of values with their names. One that is chosen and not offered any more stays listed. */
+/** A choice of named values. A chosen value that is no longer offered stays in the list. */
 export function Choice<T extends string>(props: {
   label: string
   value: T
@@ -39,7 +39,7 @@ export function Choice<T extends string>(props: {
   )
 }
 
-/** A number between two others. */
+/** A number within a range. */
 export function Slider(props: {
   label: string
   value: number
@@ -73,7 +73,7 @@ export function ColorInput(props: { label: string; value: string; onColor: (colo
   )
 }
 
-/** A number that is taken when it is left; what is none is undone. */
+/** A number that is applied when the input loses focus; an invalid one is reset. */
 export function NumberInput(props: { label: string; value: number; onNumber: (value: number) => void }): JSX.Element {
   const take = (input: HTMLInputElement) => {
     if (input.value.trim() !== '' && Number.isFinite(Number(input.value))) props.onNumber(Number(input.value))
@@ -103,7 +103,7 @@ export function TextInput(props: { label: string; value: string; onText: (text: 
   )
 }
 
-/** Colours side by side, as a background. */
+/** Colours side by side as a CSS background. */
 export function stripes(colors: readonly string[]): { background: string } {
   const part = (i: number) => `${(100 * i) / colors.length}%`
   return {

@@ -13,7 +13,7 @@ const DRAWN = [
   ['heat', 'Heat map'],
 ] as const
 
-/** How a layer of a table is drawn. */
+/** Drawing options of a table's layer. */
 export function LayerOptions(props: Omit<OptionsProps, 'fields'>): JSX.Element {
   const { project, layer, onChange } = props
   const { table, geometry, draw, label } = layer

@@ -8,7 +8,7 @@ import { NumberInput, Option, Slider, TextInput, stripes } from './controls.tsx'
 import { LayerOptions } from './layer-options.tsx'
 import { RasterOptions } from './raster-options.tsx'
 
-/** Changes the layers as they are by then. */
+/** Changes the current layers. */
 export type LayerChange = (edit: (now: readonly MapLayer[]) => readonly MapLayer[], key?: string) => void
 
 interface PanelProps {
@@ -21,7 +21,7 @@ interface PanelProps {
   readonly onAdd: () => void
 }
 
-/** The layers of a map from the topmost to the lowest: shown, hidden, moved by pointer and by keyboard, and opened. */
+/** The layers of a map from top to bottom: each can be shown, hidden, moved by pointer or keyboard, and opened. */
 export function LayerPanel(props: PanelProps): JSX.Element {
   const { project, layers, selected, onSelect, onChange, onLook, onAdd } = props
   const [dragged, setDragged] = useState<string | null>(null)
@@ -83,7 +83,7 @@ export function LayerPanel(props: PanelProps): JSX.Element {
   )
 }
 
-/** The options of the layer that is opened. */
+/** The options of the opened layer. */
 function Opened(props: {
   project: Project
   layer: MapLayer
@@ -165,7 +165,7 @@ function LayerRow(props: {
   )
 }
 
-/** The colours of a layer, small. */
+/** A small sample of a layer's colours. */
 function LayerMark({ layer }: { layer: MapLayer }): JSX.Element {
   if (layer.kind === 'raster') return <Icon name="grid" size={14} />
   const { color } = layer
@@ -175,7 +175,7 @@ function LayerMark({ layer }: { layer: MapLayer }): JSX.Element {
 
 const clamped = (zoom: number) => Math.min(24, Math.max(0, zoom))
 
-/** What every layer has: opacity, zooms, name. */
+/** Options of every layer: opacity, zooms, name. */
 function Shared({
   layer,
   onChange,

@@ -3,7 +3,7 @@ import { legendOf, type LegendEntry, type MapLayer, type VectorLayer } from '@te
 import { formatNumber, formatRange, formatRows } from '../../lib/format.ts'
 import { Swatch } from '../../map/swatch.tsx'
 
-/** The legend of the layers that are shown: the colours that the map has, at its opacity. */
+/** The legend of the visible layers, in the colours and opacity of the map. */
 export function Legend({ layers }: { layers: readonly MapLayer[] }): JSX.Element | null {
   const shown = layers.filter(
     (layer): layer is VectorLayer => layer.kind === 'vector' && layer.isShown && layer.draw === 'features',

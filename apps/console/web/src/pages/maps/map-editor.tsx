@@ -22,7 +22,7 @@ import { useDropped } from './use-dropped.ts'
 import { useMap, type EditedMap, type SaveState } from './use-map.ts'
 
 const MAX_CLICKED = 8
-/** Title of a map without layers. */
+/** Initial title of a map without layers. */
 export const NEW_MAP = 'New map'
 const SAID: Readonly<Record<SaveState, string>> = {
   draft: 'Draft, not saved',
@@ -33,7 +33,7 @@ const SAID: Readonly<Record<SaveState, string>> = {
   failed: 'Not saved',
 }
 
-/** Edits a map: its layers beside it, its legend upon it, the rows of a layer below. */
+/** The map editor: layers at the side, the legend on the map, and the rows of a layer below. */
 export function MapEditor(props: { project: Project; kept: KeptMap; onReload: () => void }): JSX.Element {
   const { project, kept, onReload } = props
   const { map, current, takeMap, show } = useOpenedMap(kept.document)
@@ -89,7 +89,7 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
   )
 }
 
-/** The map of the editor, once it is there. It opens at layers that came before it, else as it was kept. */
+/** The map of the editor once it is loaded. It shows layers that were added before, or else the stored view. */
 function useOpenedMap(kept: MapDocument) {
   const [map, setMap] = useState<MapLibreMap | null>(null)
   const current = useRef<MapLibreMap | null>(null)
@@ -122,14 +122,14 @@ function useDrawn(map: MapLibreMap | null, document_: MapDocument, ref: string):
   }, [map, document_])
 }
 
-/** A draft gets the address of its map when it is saved. */
+/** A draft gets the URL of its map when it is saved. */
 function useDraftAddress(version: number, path: string): void {
   useEffect(() => {
     if (version > 0 && location.pathname.endsWith('/new')) navigate(path, { replace: true })
   }, [version])
 }
 
-/** The map with further layers above its own; a new map is called as its first one. */
+/** The map with further layers on top; a new map gets the title of its first layer. */
 function withLayers(map: MapDocument, made: readonly MapLayer[]): MapDocument {
   const isNew = map.title === NEW_MAP && map.layers.length === 0
   return { ...map, title: (isNew && made[0]?.title) || map.title, layers: [...made, ...map.layers] }
@@ -186,7 +186,7 @@ function TitleBar(props: {
   )
 }
 
-/** Why a map is not saved, and what to do. */
+/** Explains why a map is not saved, with a remedy. */
 function Unsaved({ edited, onReload }: { edited: EditedMap; onReload: () => void }): JSX.Element | null {
   const { problem, state, save } = edited
   if (problem === null) return null
@@ -216,7 +216,7 @@ function Notes({ map, onChange }: { map: MapDocument; onChange: EditedMap['chang
   )
 }
 
-/** A map opens with its view, else with all of its layers. */
+/** Moves to the stored view of a map, or to all of its layers. */
 function open(map: MapLibreMap, { view, layers }: MapDocument): void {
   if (view) map.jumpTo({ center: [view.center[0], view.center[1]], zoom: view.zoom })
   else if (layers[0]) lookAt(map, layers[0].bounds)
@@ -268,7 +268,7 @@ function useClicks(
   }, [map])
 }
 
-/** Ctrl+Z and Ctrl+Shift+Z, except in a text that has its own. */
+/** Ctrl+Z and Ctrl+Shift+Z, except in text inputs, which have their own undo. */
 function useKeys({ undo, redo }: EditedMap): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {

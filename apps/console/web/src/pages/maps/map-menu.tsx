@@ -67,10 +67,10 @@ interface ShareProps extends Pick<MenuProps, 'project' | 'kept' | 'edited'> {
   readonly onClose: () => void
 }
 
-/** Makes a map public, says what that opens, and how to embed it. */
+/** Makes a map public, explains what becomes public, and shows how to embed it. */
 function Share(props: ShareProps): JSX.Element {
   const { project, kept, onClose } = props
-  // Whether it is public may have changed since the page was opened.
+  // The map may have been made public or private since the page was opened.
   const now = useResource(`shared ${kept.id}`, (signal) => readMap(project.ref, kept.id, signal))
   return (
     <Dialog title="Share the map" onClose={onClose}>
@@ -89,7 +89,7 @@ function ShareForm({ project, kept, edited, onClose }: ShareProps): JSX.Element 
   const [text, setText] = useState(kept.origins.join(' '))
   const { busy, problem, run } = useAction()
   const share = async () => {
-    // What the dialog names now: a save may bring more.
+    // The current tables and origins of the dialog; a save may add tables.
     const what = { tables: tablesOf(publishedOf(edited.map)), origins: text.split(/[\s,]+/).filter(Boolean) }
     setPath((await shareMap(project.ref, kept.id, { version: await edited.save(), ...what })).path)
   }
@@ -122,7 +122,7 @@ function ShareForm({ project, kept, edited, onClose }: ShareProps): JSX.Element 
   )
 }
 
-/** What a public map opens to everyone. */
+/** Lists the data that a public map shows to everyone. */
 function Opens({ map }: { map: MapDocument }): JSX.Element {
   const shown = publishedOf(map)
   const tables = tablesOf(shown)
@@ -144,7 +144,7 @@ function Opens({ map }: { map: MapDocument }): JSX.Element {
   )
 }
 
-/** Where a public map is found. */
+/** URLs of a public map. */
 function Addresses({ path }: { path: string }): JSX.Element {
   const link = `${location.origin}${path}`
   return (
@@ -197,13 +197,13 @@ function Versions({ project, kept, edited, onClose }: MenuProps & { onClose: () 
   )
 }
 
-/** The picture is read in the frame that draws it: afterwards the engine's buffer is empty. */
+/** The picture is read in the same frame as it is drawn, because the engine's buffer is empty afterwards. */
 function savePicture(map: MapLibreMap, name: string): void {
   map.once('render', () => map.getCanvas().toBlob((blob) => blob && saveBlob(blob, name)))
   map.triggerRepaint()
 }
 
-/** A style for elsewhere: with the project's address, and without a key. */
+/** A style for other programs: with the project's URL, and without a key. */
 async function saveStyle(project: Project, { map }: EditedMap, name: string): Promise<void> {
   const { url } = await readKeys(project.ref)
   const style = addressed(compile(map), url ?? location.origin)

@@ -15,7 +15,7 @@ export function EditMapPage({ project, id }: { project: Project; id: string }): 
   const [draftId] = useState(() => crypto.randomUUID())
   const [asked] = useState({ table: query.get('table'), raster: query.get('raster') })
   const [again, setAgain] = useState(0)
-  // The draft became a map; loaded again, it is what is kept.
+  // The draft was saved as a map; a reload shows the stored map.
   const isNew = id === 'new' || (id === draftId && again === 0)
   const kept = useResource(`map ${project.ref} ${isNew ? 'new' : id} ${again}`, async (signal) => {
     const found = isNew

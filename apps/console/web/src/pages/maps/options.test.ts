@@ -13,7 +13,7 @@ test('a filter has a condition and a value of its property’s kind', () => {
     value: true,
   })
   expect(fitted({ property: 'a', is: 'not', value: false }, 'Boolean').value).toBe(false)
-  // What is not known yet stays as it is.
+  // With an unknown kind, the filter is not changed.
   expect(fitted(filter, undefined)).toEqual(filter)
   expect(conditionsOf('String')).not.toContain('less')
   expect(conditionsOf('Number')).not.toContain('contains')

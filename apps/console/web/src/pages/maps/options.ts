@@ -1,7 +1,7 @@
 import type { Filter, VectorLayer } from '@terrane/map-style'
 import type { Project } from '../../lib/project.ts'
 
-/** Properties of a table that tiles carry, with their kinds. */
+/** Properties of a table in tiles, with their kinds. */
 export type Fields = Readonly<Record<string, 'String' | 'Number' | 'Boolean'>>
 
 export interface OptionsProps {
@@ -13,7 +13,7 @@ export interface OptionsProps {
 
 type Kind = Fields[string] | undefined
 
-/** Conditions, as they are read between a property and its value. */
+/** Texts of conditions, between a property and its value. */
 export const SAID: Readonly<Record<Filter['is'], string>> = {
   equal: 'is',
   not: 'is not',
@@ -24,7 +24,7 @@ export const SAID: Readonly<Record<Filter['is'], string>> = {
   filled: 'is not empty',
 }
 
-/** Conditions that mean the same on the map and in the rows of a property. */
+/** Conditions with the same meaning on the map and in the rows of a property. */
 export function conditionsOf(kind: Kind): readonly Filter['is'][] {
   const all = Object.keys(SAID) as Filter['is'][]
   if (kind === undefined) return all
@@ -34,7 +34,7 @@ export function conditionsOf(kind: Kind): readonly Filter['is'][] {
   })
 }
 
-/** A filter whose condition and value are of its property's kind, as it is for a kind that is not known. */
+/** A filter whose condition and value match its property's kind; with an unknown kind it is not changed. */
 export function fitted({ property, is, value }: Filter, kind: Kind): Filter {
   if (kind === undefined) return { property, is, value }
   return { property, is: conditionsOf(kind).includes(is) ? is : 'equal', value: valueOf(kind, value) }

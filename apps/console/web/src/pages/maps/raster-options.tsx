@@ -6,7 +6,7 @@ import { useResource } from '../../lib/use-resource.ts'
 import { readRaster, type RasterInfo } from '../../map/new-layer.ts'
 import { Choice, NumberInput, Option } from './controls.tsx'
 
-/** Names that `/raster/v1` knows. */
+/** Colormap names of `/raster/v1`. */
 const COLORMAPS = ['viridis', 'magma', 'cividis', 'turbo', 'ylgnbu', 'rdbu', 'spectral']
 const CHANNELS = ['Red', 'Green', 'Blue']
 const SHOWN = [
@@ -66,7 +66,7 @@ export function RasterOptions(props: RasterProps & { project: Project }): JSX.El
   )
 }
 
-/** One band, and what is drawn darkest and brightest of it. */
+/** One band, with its darkest and brightest values. */
 function Band({ layer, at, info, onChange }: RasterProps & { at: number; info: RasterInfo | undefined }): JSX.Element {
   const { bands, stretch } = layer
   const channel = bands.length === 3 ? CHANNELS[at]! : 'Band'
@@ -99,12 +99,12 @@ function rangeOf({ stretch }: RasterLayer, at: number): readonly [number, number
   return stretch[at] ?? stretch[0] ?? [0, 255]
 }
 
-/** The range that a band has in the layer already. */
+/** The current range of a band in the layer. */
 function rangeOfBand(layer: RasterLayer, band: number): readonly [number, number] {
   return rangeOf(layer, Math.max(0, layer.bands.indexOf(band)))
 }
 
-/** What the histogram of a band asks for; undefined where it was not counted. */
+/** The range from a band's histogram; undefined without one. */
 function limitsOf(info: RasterInfo | undefined, band: number): readonly [number, number] | undefined {
   return info?.shown.rescale?.[info.shown.bidx.indexOf(band)]
 }

@@ -13,7 +13,7 @@ import { lookAt } from '../../map/look-at.ts'
 
 const CHOSEN = 'chosen-row'
 
-/** The rows of a layer that its filters leave, sorted by a click on a head; a row is shown on the map. */
+/** The filtered rows of a layer. A click on a head sorts them; a click on a row shows it on the map. */
 export function RowPanel({
   project,
   layer,

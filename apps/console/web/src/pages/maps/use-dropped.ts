@@ -11,7 +11,7 @@ import { rasterLayer, tableLayer } from '../../map/new-layer.ts'
 
 /** State of files that were dropped on the page. */
 export interface DroppedState {
-  /** Why the last of them is no layer. */
+  /** Reason why the last one did not become a layer. */
   readonly problem: Problem | null
   /** Number of features that are shown until their tables are there. */
   readonly previewed: number
@@ -31,7 +31,7 @@ export function useDropped(
   useEffect(() => {
     const withdraw = (id: string) => {
       setPreviews((now) => new Map([...now].filter(([other]) => other !== id)))
-      // The preview stays until the tiles of the layer are there.
+      // The preview stays until the tiles of the layer are loaded.
       const { map: shown } = latest.current
       shown?.once('idle', () => removeFeatures(shown, sourceOf(id)))
       shown?.triggerRepaint()
@@ -43,7 +43,7 @@ export function useDropped(
         const take = async () => {
           const { layers, refused } = await layersOf(ref, dropped)
           latest.current.onLayers(layers)
-          // A drop that ended with nothing says why itself.
+          // A failed drop reports its own error.
           if (refused || layers.length > 0) setProblem(refused)
           withdraw(id)
         }

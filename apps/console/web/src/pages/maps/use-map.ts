@@ -3,20 +3,22 @@ import type { MapDocument } from '@terrane/map-style'
 import { toProblem, type Problem } from '../../lib/api.ts'
 import { saveMap } from '../../lib/maps.ts'
 
-/** How the map that is shown and the one that is kept belong together. */
+/** Relation of the displayed map to the stored one. */
 export type SaveState = 'draft' | 'saved' | 'waiting' | 'saving' | 'stale' | 'failed'
 
-/** A map that is edited: saved as it changes, with what was undone. */
+/** An edited map, which is saved after changes, with undo and redo. */
 export interface EditedMap {
   readonly map: MapDocument
   readonly version: number
   readonly state: SaveState
   readonly problem: Problem | null
-  /** Changes the map as it is by then. Changes in a row with the same `key`, as of a slider, are undone as one. */
+  /**
+   * Changes the current map. Consecutive changes with the same `key`, such as those of a slider, are undone together.
+   */
   readonly change: (edit: (now: MapDocument) => MapDocument, key?: string) => void
   readonly undo: (() => void) | null
   readonly redo: (() => void) | null
-  /** Saves all changes now and tells the version; a draft becomes a map. Rejects where it is not saved. */
+  /** Saves all changes now and returns the version; a draft becomes a map. Rejects when saving fails. */
   readonly save: () => Promise<number>
 }
 
@@ -45,7 +47,7 @@ interface Steps {
 export function useMap(ref: string, start: Start, viewNow: () => MapDocument['view']): EditedMap {
   const [steps, setSteps] = useState<Steps>({ past: [], now: start.document, future: [], key: null })
   const { put, ...saved } = useSaver(ref, start, viewNow)
-  // What is added once it is loaded builds on the map of then.
+  // Asynchronous additions are based on the latest map.
   const latest = useRef(steps)
   const go = (next: Steps) => {
     latest.current = next
@@ -76,15 +78,15 @@ export function useMap(ref: string, start: Start, viewNow: () => MapDocument['vi
 interface Saving {
   version: number
   now: MapDocument
-  /** 0 where nothing waits. */
+  /** Timer of the next save; 0 for none. */
   timer: number
   running: Promise<number> | null
   isFailed: boolean
-  /** Saved elsewhere: it is not saved any more. */
+  /** True when the map was saved elsewhere; then it is no longer saved here. */
   isEnded: boolean
 }
 
-/** Saves a map, one save at a time. One that was saved elsewhere meanwhile is not overwritten. */
+/** Saves a map, one save at a time. A map that was saved elsewhere meanwhile is not overwritten. */
 function useSaver(ref: string, start: Start, viewNow: () => MapDocument['view']) {
   const [state, setState] = useState<SaveState>(start.version === 0 ? 'draft' : 'saved')
   const [problem, setProblem] = useState<Problem | null>(null)
@@ -124,11 +126,11 @@ function useSaver(ref: string, start: Start, viewNow: () => MapDocument['view'])
     }
   }
   const save = (): Promise<number> => {
-    // The save that is under way sees to what changed since.
+    // The running save also saves later changes.
     if (!about.isEnded) return (about.running ??= write())
     return Promise.reject(new Error('The map was changed in another window, so this one is not saved.'))
   }
-  // Why it failed is told by the state.
+  // The state shows the reason of a failure.
   const saveSoon = () => void save().catch(() => {})
   const put = (now: MapDocument) => {
     about.now = now
@@ -141,7 +143,7 @@ function useSaver(ref: string, start: Start, viewNow: () => MapDocument['view'])
   return { state, problem, version, save, put }
 }
 
-/** What waits is saved before the page is left; a person who leaves before it is saved is asked. */
+/** Saves pending changes before the page is left, and asks the user to stay until that is done. */
 function useLeave(about: Saving, saveSoon: () => void): void {
   useEffect(() => {
     const leave = () => {

@@ -98,7 +98,7 @@ function formatLength(length: number, units: RouteRequest['units']): string {
   return length < 1 ? `${Math.round(length * 1000)} m` : `${length.toFixed(length < 10 ? 1 : 0)} km`
 }
 
-/** Types of maneuvers, as the routing engine numbers them. */
+/** Maneuver types by the numbers of the routing engine. */
 const TURNS: readonly (readonly [IconName, readonly number[]])[] = [
   ['start', [1, 2, 3]],
   ['arrive', [4, 5, 6]],

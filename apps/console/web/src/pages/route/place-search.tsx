@@ -4,7 +4,7 @@ import { Button, Loading, ProblemNotice } from '../../components/basics.tsx'
 import { findPlaces, type Place } from '../../lib/places.ts'
 import { useResource } from '../../lib/use-resource.ts'
 
-/** Finds places by name in the tables of the project; a click takes one as the next place of the route. */
+/** Finds places by name in the tables of the project; a click adds one to the route. */
 export function PlaceSearch(props: { projectRef: string; onPlace: (place: Place) => void }): JSX.Element {
   const { projectRef, onPlace } = props
   const [text, setText] = useState('')

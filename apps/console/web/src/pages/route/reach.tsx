@@ -5,7 +5,7 @@ import { findReach, type Costing, type Reach } from '../../lib/routing.ts'
 import { useResource, type Resource } from '../../lib/use-resource.ts'
 import { REACH_COLORS } from '../../map/reach-areas.ts'
 
-/** Longest times that are offered, in minutes; two shorter ones are drawn within. */
+/** Time limits in minutes; two shorter ones are drawn as well. */
 const MINUTES = [6, 15, 30, 60] as const
 
 /** The areas that can be reached from a place, while `minutes` is not 0. */

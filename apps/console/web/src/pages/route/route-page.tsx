@@ -102,7 +102,7 @@ function useGraphStreets(map: MapLibreMap | null, project: Project): Resource<Bo
     addRouteLayers(map, dark)
     drawStreets(map, project.ref, dark, FIRST_ROUTE_LAYER)
   }, [map, dark])
-  // The graph's own streets are the lines of this page.
+  // This page draws the graph's own streets as lines, so the backdrop shows areas only.
   useBackdrop(map, project.ref, FIRST_STREET_LAYER, { stay: true, areasOnly: true })
   const graph = useResource(`graph ${project.ref}`, (signal) => readGraphBox(project.ref, signal))
   useEffect(() => {
@@ -120,7 +120,7 @@ function useReachArea(map: MapLibreMap | null, reach: Reach | undefined): void {
   }, [map, reach])
 }
 
-/** The routes between the places: their lines on the map, the chosen one, and the part that is looked at. */
+/** The routes between the places: their lines on the map, the chosen one, and the selected part. */
 function useTrips(map: MapLibreMap | null, project: Project, wanted: RouteRequest | null) {
   const routes = useResource(wanted && `route ${project.ref} ${JSON.stringify(wanted)}`, (signal) =>
     findRoutes(project.ref, wanted as RouteRequest, signal),
@@ -243,7 +243,7 @@ function preferredLanguage(): string {
   return exact ?? LANGUAGES.find((tag) => wanted.has(tag.slice(0, 2))) ?? 'en-US'
 }
 
-/** The outlines of an area, one position after the other. */
+/** All positions of an area's outlines. */
 function positionsOf({ type, coordinates }: Reach['features'][number]['geometry']): GeoJSON.Position[] {
   return type === 'Polygon' ? coordinates.flat() : coordinates.flat(2)
 }

@@ -18,13 +18,13 @@ export function readStop({ text }: Stop): [number, number] | null {
   return Math.abs(lat) <= 90 && Math.abs(lng) <= 180 ? [lng, lat] : null
 }
 
-/** Why a stop is no place; null for one that is, and while more typing can make it one. */
+/** Problem of a stop's text; null for a valid place, and for a text that may become one. */
 export function stopProblem(stop: Stop): string | null {
   const unfinished = /^\s*[+-]?[\d.]*\s*(?:[,;\s]\s*[+-]?(?:\d+\.)?)?$/.test(stop.text)
   return unfinished || readStop(stop) ? null : 'Latitude, longitude in degrees, such as 48.137, 11.575'
 }
 
-/** Six digits are a decimetre. */
+/** Six decimal digits are about a decimetre. */
 export function stopText({ lng, lat }: { lng: number; lat: number }): string {
   const wrapped = ((((lng + 180) % 360) + 360) % 360) - 180
   return `${lat.toFixed(6)}, ${wrapped.toFixed(6)}`

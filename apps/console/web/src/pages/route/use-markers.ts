@@ -47,7 +47,7 @@ function addMarker(key: number, onChange: Parameters<typeof useMarkers>[2]): Mar
     const text = stopText(marker.getLngLat())
     onChange((stops) => stops.map((stop) => (stop.key === key ? { ...stop, text } : stop)))
   })
-  // A click on a pin is not one on the map beneath it.
+  // A click on a pin must not count as a click on the map.
   element.addEventListener('click', (event) => event.stopPropagation())
   return marker
 }

@@ -7,7 +7,7 @@ import { keepTable, type Statement } from '../../lib/sql.ts'
 import { formatNumber } from '../../lib/format.ts'
 import { useAction } from '../../lib/use-action.ts'
 
-/** Keeps all rows of a statement as a table. */
+/** Stores all rows of a statement as a table. */
 export function KeepForm({ project, statement }: { project: Project; statement: Statement }): JSX.Element {
   const { ref } = project
   const [name, setName] = useState('')

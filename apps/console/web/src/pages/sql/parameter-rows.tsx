@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { PARAMETER_TYPES, type SqlParameter } from '../../lib/sql.ts'
 import { Choice, Option, TextInput } from '../maps/controls.tsx'
 
-/** Types and values of the parameters that a statement names. */
+/** Types and values of the parameters in a statement. */
 export function ParameterRows(props: {
   parameters: readonly SqlParameter[]
   onChange: (parameters: readonly SqlParameter[]) => void

@@ -16,7 +16,7 @@ const VERBS = [
   { value: 'nearest', label: 'Nearest' },
 ] as const
 type Verb = (typeof VERBS)[number]['value']
-/** What the two tables are to each other. */
+/** Labels of the two tables by kind of question. */
 const SAID: Readonly<Record<Exclude<Verb, 'none'>, readonly [table: string, other: string]>> = {
   within: ['Rows of', 'near a row of'],
   key: ['Rows of', 'with columns of'],
@@ -26,7 +26,7 @@ const SAID: Readonly<Record<Exclude<Verb, 'none'>, readonly [table: string, othe
 
 type OnAsk = (sql: string, parameters: readonly SqlParameter[]) => void
 
-/** The four questions that people ask first, each written as SQL. */
+/** Four common questions, each converted to SQL. */
 export function QuestionForm({ project, onAsk }: { project: Project; onAsk: OnAsk }): JSX.Element {
   const [verb, setVerb] = useState<Verb>('none')
   return (
@@ -92,7 +92,7 @@ function Tables({
   )
 }
 
-/** What a question needs beside its tables. */
+/** Further inputs of a question besides its tables. */
 function Details(props: {
   verb: Exclude<Verb, 'none'>
   tables: readonly [QuestionTable, QuestionTable]

@@ -12,7 +12,7 @@ import { ParameterRows } from './parameter-rows.tsx'
 import { QuestionForm } from './question-form.tsx'
 import { ResultMap } from './result-map.tsx'
 
-/** A statement, its rows as a table or on a map, and what is kept of it. */
+/** A statement, its rows as a table or on a map, and options to store them. */
 export function SqlPage({ project }: { project: Project }): JSX.Element {
   const [sql, setSql] = useState('')
   const [before, setBefore] = useState<readonly SqlParameter[]>([])

@@ -1,8 +1,8 @@
 import { Store, type Commit, type Range, type StoredEntry } from './store.ts'
 
 /**
- * The store of a function's caches. Programs look into a cache without a thought of failure, so one that cannot be
- * reached finds and keeps nothing, and says so once in the log of each instance.
+ * The store of a function's caches. Programs do not expect a cache to fail, so an unreachable one finds and keeps
+ * nothing, and logs that once per instance.
  */
 export class CacheStore extends Store {
   readonly #warn: (text: string) => void

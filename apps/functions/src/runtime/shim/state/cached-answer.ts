@@ -1,4 +1,4 @@
-/** What is kept of an answer beside its body. */
+/** Metadata of a cached answer. */
 export interface CachedHead {
   readonly status: number
   readonly statusText: string
@@ -7,13 +7,13 @@ export interface CachedHead {
   readonly vary: readonly (readonly [string, string])[]
 }
 
-/** Most bytes of the body of an answer. */
+/** Maximum bytes of an answer's body. */
 export const MAX_BODY = 8 * 1024 * 1024
 /** 2³¹, as RFC 9111, section 1.2.2, counts. */
 const MOST_SECONDS = 2_147_483_648
 
 const NOT_KEPT = /\b(?:no-store|no-cache|private)\b/
-/** Directives that are about the fields which they name, e.g. `private=Set-Cookie`. */
+/** Directives that concern only the fields that they name, e.g. `private=Set-Cookie`. */
 const ABOUT_FIELDS = /\b(?:private|no-cache)=(?:"([^"]*)"|([\w-]+))/gi
 
 /** Headers of an answer without the fields that `private` or `no-cache` name (RFC 9111, sections 5.2.2.4 and 5.2.2.7). */
@@ -25,14 +25,14 @@ export function keptHeaders(headers: Headers): Headers {
 }
 
 /**
- * Seconds that an answer with these {@link keptHeaders} may be kept for (RFC 9111, section 5.2.2); null: as long as there
- * is room. Answers that set cookies are not kept: they are for one caller.
+ * Seconds that an answer with these {@link keptHeaders} may be kept (RFC 9111, section 5.2.2); null means until its
+ * space is needed. Answers that set cookies are not kept: they are for one caller.
  */
 export function keptFor(headers: Headers): number | null {
   const control = (headers.get('cache-control') ?? '').toLowerCase().replaceAll(ABOUT_FIELDS, '')
   if (NOT_KEPT.test(control) || headers.has('set-cookie')) return 0
   const age = /\bs-maxage="?([^",\s]*)/.exec(control)?.[1] ?? /\bmax-age="?([^",\s]*)/.exec(control)?.[1]
-  // What cannot be read is over (RFC 9111, section 4.2.1).
+  // A value that cannot be read counts as expired (RFC 9111, section 4.2.1).
   if (age !== undefined) return /^\d+$/.test(age) ? Math.min(Number(age), MOST_SECONDS) : 0
   const expires = headers.get('expires')
   if (expires === null) return null
@@ -47,7 +47,7 @@ export function varyOf(answer: Headers, request: Headers): CachedHead['vary'] {
   return wanted.map((name) => [name, request.get(name) ?? ''])
 }
 
-/** Whether an answer is for requests with these headers. */
+/** Whether an answer was made for requests with these headers. */
 export function isFor({ vary }: CachedHead, request: Headers): boolean {
   return vary.every(([name, value]) => (request.get(name) ?? '') === value)
 }
@@ -61,7 +61,7 @@ export function answerOf(head: CachedHead, body: Uint8Array<ArrayBuffer>, reques
   return new Response(isEmpty ? null : body, { status, statusText, headers })
 }
 
-/** RFC 9110, section 13.1: `If-None-Match` decides where it is sent. */
+/** `If-None-Match` comes before `If-Modified-Since` (RFC 9110, section 13.1). */
 function isKnown(kept: Headers, request: Headers): boolean {
   const tags = request.get('if-none-match')
   if (tags !== null) {

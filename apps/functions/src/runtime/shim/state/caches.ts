@@ -2,29 +2,29 @@ import type { CacheStore } from './cache-store.ts'
 import { MAX_BODY, answerOf, bodyOf, isFor, keptFor, keptHeaders, varyOf, type CachedHead } from './cached-answer.ts'
 import { fromBase64, fromHex, toBase64, toHex, type Mutation, type StoredEntry } from './store.ts'
 
-/** Bytes of a body that lie in one entry. */
+/** Bytes of a body per entry. */
 const PART_BYTES = 512 * 1024
 /** Bytes of the key of an answer. */
 const KEY_BYTES = 41
-/** Answers for one address that are looked through, where they vary by headers. */
+/** Maximum answers of one address that are compared, where they vary by headers. */
 const MAX_VARIANTS = 100
 const MAX_NAME = 200
 
 type Asked = Request | URL | string
 interface MatchOptions {
-  /** Answers requests of other methods than GET as well. */
+  /** Requests of other methods than GET are answered as well. */
   readonly ignoreMethod?: boolean
 }
 
-/** What the entry of an answer tells beside its value: its body lies in so many entries of this prefix. */
+/** Metadata of an answer's entry: the prefix and the number of the entries that hold its body. */
 interface BodyPlace {
   readonly body: string
   readonly parts: number
 }
 
 /**
- * A cache of a function (`Cache` of Service Workers, section 5.4, as Workers and Deno have it): answers of GET, as long as
- * they may be kept and there is room. All instances of the function see what one of them has put.
+ * A cache of a function (`Cache` of Service Workers, section 5.4, as Workers and Deno have it): answers of GET, as long
+ * as they may be kept and there is space. All instances of the function share it.
  */
 class FunctionCache {
   readonly #store: CacheStore
@@ -76,7 +76,7 @@ class FunctionCache {
     const value = toBase64(new TextEncoder().encode(JSON.stringify(head)))
     const name: Mutation = { operation: 'set', key: nameKey(this.#name), kind: 'raw', value: '' }
     for (const part of parts.slice(0, -1)) if (!(await this.#store.write({ writes: [part] }))) return
-    // The head comes last: from then on the whole is there, and what it replaces is not.
+    // The head is written last, in one transaction with the removal of the replaced answer, so readers see one of both.
     const replaced = await this.#store.list({ first: key, past: `${key}00`, limit: 1, reverse: false, values: false })
     const writes = [...deleting(replaced), ...parts.slice(-1), { ...kept, key, value, metadata: place }, name]
     await this.#store.write({ writes })
@@ -88,7 +88,7 @@ class FunctionCache {
     await this.put(asked, response)
   }
 
-  /** Deletes the answers for an address, whatever they vary by; false where there was none. */
+  /** Deletes all answers for an address; false when there was none. */
   async delete(asked: Asked, { ignoreMethod = false }: MatchOptions = {}): Promise<boolean> {
     const { method, address } = readRequest(asked)
     if (method !== 'GET' && !ignoreMethod) return false
@@ -110,7 +110,7 @@ class FunctionCache {
     }
   }
 
-  /** Null when a part has made room for others. */
+  /** Body of an answer; null when a part was removed to free space. */
   async #bodyOf({ metadata }: StoredEntry): Promise<Uint8Array<ArrayBuffer> | null> {
     const keys = partKeys(metadata as BodyPlace)
     const found = keys.length === 0 ? new Map<string, StoredEntry>() : await this.#store.get(keys)
@@ -125,7 +125,7 @@ class FunctionCache {
   }
 }
 
-/** The caches of a function, with Workers' `default`. They go with the function. */
+/** The caches of a function, with Workers' `default`. They are removed with the function. */
 export class FunctionCaches {
   readonly default: FunctionCache
   readonly #store: CacheStore
@@ -192,7 +192,7 @@ function headOf({ value }: StoredEntry): CachedHead {
   return JSON.parse(new TextDecoder().decode(fromBase64(value ?? ''))) as CachedHead
 }
 
-/** The range of keys of answers that begin so. */
+/** Range of the keys with this prefix. */
 function beginningWith(first: string) {
   return { first, past: first + 'ff'.repeat(KEY_BYTES), reverse: false }
 }

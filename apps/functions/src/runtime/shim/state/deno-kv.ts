@@ -57,7 +57,7 @@ export class Kv {
   readonly #clone: Clone
   readonly #queue: string
   readonly #watches = new Set<() => void>()
-  /** The error that Deno has for it. */
+  /** The class of Deno's own error for a closed database. */
   readonly #Closed: typeof Error
   #isClosed = false
 
@@ -123,7 +123,7 @@ export class Kv {
     return this.atomic().enqueue(value, options).commit()
   }
 
-  /** The entries, each time that one of them has changed; looked at once a second. */
+  /** The entries, again after each change; the store is polled once a second. */
   watch(keys: readonly Key[]): ReadableStream<Entry[]> {
     this.#assertReadable(keys)
     const { stream, stop } = watch(

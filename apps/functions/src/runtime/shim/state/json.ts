@@ -5,7 +5,7 @@
  * @throws TypeError for what JSON does not keep: Map, Set, bytes, RegExp, bigint, NaN, and undefined outside of objects
  */
 export function jsonOf(value: unknown, converts = false): unknown {
-  // It knows circles, too.
+  // `JSON.stringify` also refuses circular values.
   const text = JSON.stringify(value) as string | undefined
   assertKept(value, converts)
   return JSON.parse(text!) as unknown

@@ -1,4 +1,4 @@
-/** Where state is kept: `fn` is of the function, `cache` has its caches, `kv` is a namespace that it binds. */
+/** Store of state: `fn` is the function's own, `cache` holds its caches, `kv` is a namespace that its policy binds. */
 export type StoreName = readonly [kind: 'fn' | 'cache' | 'kv', name: string]
 
 /** An entry as the database has it. */
@@ -52,7 +52,7 @@ export class Store {
     this.#name = name
   }
 
-  /** The entries of these keys that there are, in no order. Large ones come in several answers. */
+  /** The existing entries of these keys, in any order. Large ones come in several answers. */
   async get(keys: readonly string[]): Promise<Map<string, StoredEntry>> {
     const entries = new Map<string, StoredEntry>()
     for (let left = [...new Set(keys)]; left.length > 0;) {
@@ -63,7 +63,7 @@ export class Store {
     return entries
   }
 
-  /** Entries of a range in its order: at most its limit, and fewer where they are large. */
+  /** Entries of a range in the order of their keys: at most its limit, and fewer when they are large. */
   async list(range: Range): Promise<readonly StoredEntry[]> {
     return (await this.#ask({ operation: 'list', ...range })) as readonly StoredEntry[]
   }

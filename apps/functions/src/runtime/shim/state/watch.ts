@@ -1,11 +1,11 @@
 const WATCH_MS = 1000
-/** Looks that may fail one after the other. */
+/** Maximum polls that may fail in a row. */
 const MOST_FAILURES = 10
 
-/** A stream that is looked for while it is read. */
+/** A stream that polls while it is read. */
 export interface Watch<T> {
   readonly stream: ReadableStream<T>
-  /** Ends it. */
+  /** Ends the stream. */
   readonly stop: () => void
 }
 
@@ -46,7 +46,7 @@ export function watch<T>(look: () => Promise<T>, stampOf: (found: T) => string):
   const pull = async (controller: ReadableStreamDefaultController<T>) => {
     const found = await next()
     if (found !== null) controller.enqueue(found)
-    // A stream that was cancelled is closed already.
+    // A cancelled stream is closed already.
     else if (!isCancelled) controller.close()
   }
   let isCancelled = false

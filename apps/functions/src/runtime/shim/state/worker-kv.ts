@@ -13,7 +13,7 @@ interface PutOptions {
   readonly metadata?: unknown
 }
 
-/** A namespace of Workers' KV. What is written is there for the next read. */
+/** A namespace of Workers' KV. The next read sees what is written. */
 export class KvNamespace {
   readonly #store: Store
 
@@ -73,7 +73,7 @@ export class KvNamespace {
     const start = toHex(new TextEncoder().encode(prefix ?? ''))
     const most = Math.min(1000, Math.max(1, limit))
     const first = cursor ? `${toHex(fromBase64(cursor))}00` : start
-    // No byte of UTF-8 is 0xff. One entry more than requested tells whether there are more.
+    // UTF-8 has no byte 0xff. One entry more than requested shows whether there are more.
     const found = await this.#store.list({ first, past: `${start}ff`, limit: most + 1, reverse: false, values: false })
     const keys = found.slice(0, most).map(({ key, expires, metadata }) => ({
       name: decode(fromHex(key)),
@@ -81,7 +81,7 @@ export class KvNamespace {
       ...(metadata !== null && { metadata }),
     }))
     const last = found.at(keys.length - 1)
-    // A list of large values ends before its limit.
+    // The database returns fewer entries than the limit when values are large.
     const isComplete = found.length <= most && (found.length < 1 || !(await this.#hasMore(last!, `${start}ff`)))
     return isComplete
       ? { keys, list_complete: true as const, cacheStatus: null }
@@ -116,7 +116,7 @@ function valueOf({ value }: StoredEntry, type: Type): unknown {
   return type === 'json' ? (JSON.parse(new TextDecoder().decode(bytes)) as unknown) : decode(bytes)
 }
 
-/** The very text, with a byte order mark that it begins with. */
+/** The unchanged text: a byte order mark at its beginning stays. */
 function decode(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
 }

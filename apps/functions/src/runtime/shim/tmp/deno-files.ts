@@ -75,7 +75,7 @@ function isKept([path]: readonly unknown[]): boolean {
 const temporary = ({ dir = TMP, prefix = '', suffix = '' }: TempOptions = {}) =>
   `${dir}/${prefix}${crypto.randomUUID().slice(0, 8)}${suffix}`
 
-/** The synchronous forms of Deno's functions; the asynchronous ones do the same later. */
+/** The synchronous forms of Deno's functions; the asynchronous ones wrap them. */
 function functionsOf(volume: IFs): Readonly<Record<string, Call>> {
   const open = (path: string, options: OpenOptions = { read: true }) => MemoryFile.open(volume, at(path), options)
   const write = (

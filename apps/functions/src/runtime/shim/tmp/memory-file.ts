@@ -131,7 +131,7 @@ export class MemoryFile implements Disposable {
   }
 }
 
-/** As `Deno.FileInfo`. */
+/** The members of `Deno.FileInfo`. */
 export function infoOf(facts: Facts): object {
   return {
     isFile: facts.isFile(),

@@ -14,7 +14,7 @@ const ONE = [
   .split(' ')
 const TWO = ['copyFile', 'link', 'rename', 'cp']
 const DESCRIPTORS = 'close fchmod fchown fdatasync fstat fsync ftruncate futimes read readv write writev'.split(' ')
-/** memfs counts its descriptors down from the largest; those of the system are small. */
+/** memfs counts its descriptors down from the largest; the system's descriptors are small. */
 const LEAST_DESCRIPTOR = 0x40_00_00_00
 
 /** Redirects `node:fs` to memory for `/tmp`. All other paths are passed through. */

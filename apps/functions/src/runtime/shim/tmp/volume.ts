@@ -3,7 +3,7 @@ import { Volume, createFsFromVolume, type IFs } from 'memfs'
 /** The one folder that a function may write to. */
 export const TMP = '/tmp'
 
-/** A folder that is excluded from it, whatever its path. The process is in it: relative paths begin there. */
+/** A folder that is excluded from `/tmp`. It is the working directory of the process, so relative paths begin there. */
 let elsewhere = '/code'
 
 /** Leaves the paths of the process's own folder on the real file system. */
@@ -38,7 +38,7 @@ function bound(prototype: Content, all: () => readonly Content[], limitBytes: nu
     if (wanted <= content.capacity) return
     const others = all().reduce((sum, one) => sum + (one === content ? 0 : one.capacity), 0)
     if (others + wanted > limitBytes) throw full(limitBytes)
-    // Most files are written once.
+    // A first write gets the exact size, because most files are written once.
     const roomy = content.capacity === 0 ? wanted : Math.ceil(wanted * 1.25)
     const capacity = Math.min(limitBytes - others, roomy)
     const buf = Buffer.allocUnsafe(capacity)

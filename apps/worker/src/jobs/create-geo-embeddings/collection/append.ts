@@ -3,7 +3,7 @@ import type { Queryable } from '@terrane/database'
 import { findAppendable, type Appendable } from '@terrane/database/collections'
 import { appendDiffers, appendTargetMissing, sourcesConflict } from '../errors.ts'
 
-/** Settings of a request that the catalogue keeps of a table. */
+/** Settings of a table that the catalogue stores. */
 interface TableMetadata {
   readonly tiling?: { readonly edge?: 'pad' | 'drop' | 'shift'; readonly align_grid?: boolean }
   readonly min_valid_fraction?: number
@@ -45,7 +45,7 @@ export async function readTarget(
   return { body: { ...body, ...rest, ...(minValidFraction !== undefined && { minValidFraction }) }, table }
 }
 
-/** What a field is in a request that does not say it: defaults are filled in before it comes here. */
+/** Default of a field; a request with the default counts as one that does not name the field. */
 function unsaid(field: string): unknown {
   return (CreateGeoEmbeddings.properties as Readonly<Record<string, { readonly default?: unknown }>>)[field]?.default
 }

@@ -13,7 +13,7 @@ import { publishCollection } from './publish.ts'
 import { embedShard, type GeoShard, type ShardInput } from './shard.ts'
 import { planByFirst, planOfTable } from './table-plan.ts'
 
-/** Versions of local files and of the storage that are asked for at once. */
+/** Number of concurrent look-ups of file versions. */
 const LOOKS = 16
 
 /** One table of many rasters: each is a shard, and fills the staging table that all of them share. */
@@ -54,7 +54,7 @@ async function plan(deps: GeoEmbeddingsDeps, asked: CreateGeoEmbeddings, context
   }))
 }
 
-/** Versions of what a table has. */
+/** Versions of the sources in a table, by name. */
 async function knownVersions(
   database: JobContext['project']['database'],
   tableName: string,
@@ -65,7 +65,7 @@ async function knownVersions(
   )
 }
 
-/** The rasters that are new or have changed. Whether a file at an address has changed only its shard can tell. */
+/** The rasters that are new or have changed. For URLs, only the shard can find out. */
 async function changedEntries(
   deps: GeoEmbeddingsDeps,
   entries: readonly Entry[],

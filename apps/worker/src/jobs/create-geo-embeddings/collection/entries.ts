@@ -10,7 +10,7 @@ import { nameOf, sourceOf } from '../source.ts'
 export interface Entry {
   readonly name: string
   readonly body: CreateGeoEmbeddings
-  /** Where it stands in the request. */
+  /** JSON pointer to it in the request. */
   readonly at: string
   /** Facts about the source for the catalogue. */
   readonly facts: SourceFacts | null
@@ -26,7 +26,7 @@ export interface EntryContext {
 
 const SOURCE_FIELDS = ['geotiffPath', 'storagePath', 'assets', 'sources', 'storagePrefix', 'stac'] as const
 
-/** Whether a request is worked on in parts: it may name many rasters, or add to a table. */
+/** True for a request that is split into shards: it may name many rasters, or append to a table. */
 export function isCollection(body: CreateGeoEmbeddings): boolean {
   return (
     body.mode === 'append' || body.sources !== undefined || body.storagePrefix !== undefined || body.stac !== undefined
@@ -34,7 +34,7 @@ export function isCollection(body: CreateGeoEmbeddings): boolean {
 }
 
 /**
- * The rasters of a request that can be told without a fetch: null for STAC items that lie elsewhere.
+ * The rasters of a request that are known without a fetch; null for STAC items at a URL.
  *
  * @throws CONFLICTING_FIELDS, SOURCE_MISSING, NO_SOURCES, TOO_MANY_SOURCES, SAME_SOURCE, STAC_UNUSABLE, BUCKET_NOT_FOUND
  */
@@ -73,7 +73,9 @@ export async function entriesOf(
   return (await entriesAtHand(body, context, remote))!
 }
 
-/** Fields of a request that apply to the whole job. `strict` is one: it judges the warnings of all files together. */
+/**
+ * Fields of a request that apply to the whole job, such as `strict`, which concerns the warnings of all files together.
+ */
 const OF_THE_WHOLE: ReadonlySet<string> = new Set([
   ...SOURCE_FIELDS.slice(3),
   'mode',
@@ -89,7 +91,7 @@ function single(body: CreateGeoEmbeddings, own: Partial<CreateGeoEmbeddings>): C
   return { ...(Object.fromEntries(common) as CreateGeoEmbeddings), ...own }
 }
 
-/** A profile of the request stands before that of an item. */
+/** A profile in the request overrides that of an item. */
 function stacEntries(body: CreateGeoEmbeddings, rasters: readonly StacRaster[]): Entry[] {
   return rasters.map(({ name, own, facts }) => {
     const { profile = own.profile } = body

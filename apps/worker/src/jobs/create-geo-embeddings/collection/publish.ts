@@ -17,7 +17,7 @@ import { entriesOf } from './entries.ts'
 import type { GeoShard } from './shard.ts'
 import type { TablePlan } from './table-plan.ts'
 
-/** Failed sources that a result names. */
+/** Maximum failed sources that a result names. */
 const MOST_FAILURES = 100
 
 /** Results of all shards. */
@@ -31,8 +31,8 @@ interface Outcome {
 }
 
 /**
- * Makes the table of what the shards have loaded, or adds it to the one that is there, in one swap; what failed is in the
- * result by name.
+ * Makes the table from the rows of all shards, or appends them to the existing one, in one swap. Failed sources are
+ * named in the result.
  *
  * @throws NO_SOURCE_DONE, WARNINGS_REFUSED; nothing is changed then
  */
@@ -77,7 +77,7 @@ export async function publishCollection(
       sources: counts,
       timings: watch.seconds(),
     }),
-    // It may have been replaced since it was looked at.
+    // The table may have been replaced since it was read.
     async (session) => {
       const { table: now } = await readTarget(session, body)
       const isSame = now.model_sha256 === model.sha256 && JSON.stringify(now.scale) === JSON.stringify(table.stretch)
@@ -139,7 +139,7 @@ function stateOf(done: readonly EmbeddingSource[]): OutputState {
   }
 }
 
-/** The reference system of all sources; of the first where they differ. */
+/** The reference system of all sources, or that of the first where they differ. */
 function publicationOf(
   request: GeoRequest,
   model: Model,
@@ -204,7 +204,7 @@ function metadataOf(
   }
 }
 
-/** Without a shard there was nothing to do: all of them. */
+/** Number of sources of a request without shards: all of them are unchanged. */
 async function unchangedSources(
   deps: GeoEmbeddingsDeps,
   body: CreateGeoEmbeddings,

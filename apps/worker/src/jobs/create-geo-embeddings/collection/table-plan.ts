@@ -22,7 +22,7 @@ import {
 } from '../stretch.ts'
 import type { Entry } from './entries.ts'
 
-/** How every source of a table is read. It is a part of the queued input of shards, so its names stay. */
+/** How every source of a table is read. It is a part of the queued input of shards, so its names must not change. */
 export interface TablePlan {
   readonly taken: ReferenceStretch
   readonly stretch: StoredStretch
@@ -37,12 +37,12 @@ interface PlanContext {
   readonly context: JobContext
 }
 
-/** Rasters of the beginning that a stretch by percentiles is made of. */
+/** Number of first rasters from which percentiles for a stretch are computed. */
 const STRETCH_SOURCES = 4
-/** Rasters that are tried for it. */
+/** Number of rasters that are tried for it. */
 const STRETCH_TRIES = 20
 
-/** The plan of a table that is there. */
+/** The plan of an existing table. */
 export async function planOfTable(
   database: Queryable,
   body: CreateGeoEmbeddings,
@@ -91,7 +91,7 @@ export async function planByFirst(
   return planOf(first, rasters)
 }
 
-/** One raster as its own request says, with the stretch of the whole. */
+/** One raster by its own request, with the stretch of the whole table. */
 async function readAlone(
   { scale, scaleFrom }: CreateGeoEmbeddings,
   alone: CreateGeoEmbeddings,
@@ -120,7 +120,7 @@ function planOf(first: RasterInput, all: readonly RasterInput[]): TablePlan {
 }
 
 function planAlone({ inspected, stretch: own }: Pick<RasterInput, 'inspected' | 'stretch'>): TablePlan {
-  // Each raster has a share of its own.
+  // The share of clamped samples differs between rasters, so the plan leaves it out.
   const { clamped: _, ...stretch } = own
   const { profile, channels, min, max, origin, values = null } = stretch
   const { bands } = inspected

@@ -27,7 +27,8 @@ import {
 import { openFile, sceneVersion, type SourceFile, type SourceOptions } from '../source-file.ts'
 
 /**
- * A raster as one GeoTIFF: where it lies, brought into the job's folder, or made there of the files of a scene or a VRT.
+ * A raster as one GeoTIFF: at its own path, copied into the job's folder, or made there from the files of a scene or a
+ * VRT.
  *
  * @throws what `openFile`, `readVrt` and `stackScene` throw
  */
@@ -43,7 +44,7 @@ export async function openSource(
   return text === null ? file : openVrt(text, { file, source, at }, context, options)
 }
 
-/** A file to be opened, and where it is named. */
+/** A file to open, and its place in the request. */
 type Wanted = Pick<SceneFile, 'source' | 'at'>
 
 async function openScene(source: SceneSource, context: JobContext, options: SourceOptions): Promise<SourceFile> {
@@ -96,7 +97,7 @@ async function openVrt(
   return { version, ...made, files: wanted.map((one) => one.source) }
 }
 
-/** Opens files one after the other; together they have no more bytes than one may have. */
+/** Opens files one after the other; the size limit of one file holds for all of them together. */
 async function openAll(wanted: readonly Wanted[], context: JobContext, options: SourceOptions): Promise<SourceFile[]> {
   const files: SourceFile[] = []
   let left = options.maxBytes
@@ -105,7 +106,7 @@ async function openAll(wanted: readonly Wanted[], context: JobContext, options: 
     files.push(file)
     if (options.maxBytes === 0) continue
     left -= await sizeOf(file.path)
-    // A limit of 0 would be none.
+    // A remaining limit of 0 would mean no limit.
     if (left <= 0 && i + 1 < wanted.length) {
       throw sourceTooLarge({
         limit: options.maxBytes,

@@ -10,7 +10,7 @@ import { sourceNotFound, stacUnusable } from '../errors.ts'
 export const MAX_ITEM_BYTES = 64 << 20
 
 /**
- * STAC as others write it: what a text makes of itself in memory is bounded before it is read.
+ * Parses JSON with STAC; its size in memory is bounded before it is parsed.
  *
  * @throws STAC_UNUSABLE
  */

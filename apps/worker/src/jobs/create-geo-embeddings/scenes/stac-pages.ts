@@ -10,7 +10,7 @@ const PAGE_MS = 60_000
 const MAX_PAGES = 1000
 /** Characters by which the request for a page may be longer than the first one. */
 const MAX_GROWTH = 65_536
-/** Longest time for all pages: a search that drips would hold its place for hours. */
+/** Longest time for all pages, because a slow search would occupy its place for hours. */
 const ALL_MS = 30 * 60_000
 
 /** A request for a page of items. */
@@ -23,18 +23,17 @@ interface PageRequest {
 interface Options<T> {
   readonly fetch: GuardedFetch
   readonly signal: AbortSignal
-  /** Items that are taken: no further page is asked for. */
+  /** Maximum items; then no further page is requested. */
   readonly limit: number
   /** Milliseconds for all pages; no page begins after them. Default: half an hour. */
   readonly allMs?: number
-  /** What is kept of an item; `page` is the address of its page, `index` counts from 0. */
+  /** Converts an item to the value that is kept; `page` is the address of its page, `index` counts from 0. */
   readonly read: (item: unknown, page: string, index: number) => T
 }
 
 /**
- * The items at an address or of a search, page by page as their `next` links say.
- *
- * Source: STAC API, Item Search 1.0: links of paging with `method`, `body` and `merge`.
+ * The items at an address or of a search, page by page along their `next` links. Source: STAC API, Item Search 1.0:
+ * links of paging with `method`, `body` and `merge`.
  *
  * @throws STAC_UNUSABLE, and what the guarded fetch throws
  */
@@ -44,7 +43,7 @@ export async function fetchItems<T>(
   { fetch, signal, limit, read, allMs = ALL_MS }: Options<T>,
 ): Promise<T[]> {
   const found: T[] = []
-  /** Requests that were made: their hashes, as each may be long. */
+  /** Hashes of the requests made so far; requests themselves may be long. */
   const seen = new Set<string>()
   const began = performance.now()
   let bytes = 0
@@ -101,7 +100,7 @@ function nextOf(answer: unknown, before: PageRequest, base: string): PageRequest
   if (url === null) throw stacUnusable({ why: 'the link to the next page has no address', at: '/stac/url' })
   const method = typeof link.method === 'string' && link.method.toUpperCase() === 'POST' ? 'POST' : 'GET'
   if (method === 'GET') return { url: url.href, method, body: undefined }
-  // Without a body of its own the search keeps the previous one, and `merge` adds to it.
+  // A link without a body keeps the body of the previous request; `merge` adds to it.
   const isOwn = link.body !== undefined && link.merge !== true
   return { url: url.href, method, body: isOwn ? link.body : { ...(before.body as object), ...(link.body as object) } }
 }

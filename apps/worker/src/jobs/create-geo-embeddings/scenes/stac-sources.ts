@@ -31,14 +31,14 @@ export type SourceFacts = Readonly<Record<string, unknown>>
 interface Context {
   readonly project: Pick<Project, 'store'>
   readonly dataRoots: readonly string[]
-  /** Null where nothing is to be fetched. */
+  /** Null when fetching is not allowed. */
   readonly remote: { readonly fetch: GuardedFetch; readonly signal: AbortSignal } | null
   /** The model's names of its channels. */
   readonly channels: readonly string[]
 }
 
 /**
- * The rasters of STAC items, one per item; null where they would have to be fetched and must not be.
+ * The rasters of STAC items, one per item; null when they would have to be fetched and fetching is not allowed.
  *
  * @throws STAC_UNUSABLE, NO_SOURCES
  */
@@ -74,7 +74,7 @@ async function readItems(
   read: (item: unknown, base: FileSource | null, index: number) => StacRaster,
 ): Promise<StacRaster[] | null> {
   const { items, url, storagePath, search = null, maxItems } = stac
-  // One more than is allowed tells that there are too many.
+  // One more than the maximum, to notice that there are too many.
   const limit = maxItems ?? MAX_GEO_SOURCES + 1
   const within = (all: readonly unknown[], base: FileSource | null): StacRaster[] =>
     all.slice(0, limit).map((item, i) => read(item, base, i))
@@ -111,7 +111,8 @@ function rasterOf(value: unknown, index: number, { stac, base, at, channels }: I
     const wanted = assets ?? (asset === undefined ? null : [asset])
     return { item: read, chosen: chooseBands(read, { assets: wanted, channels, mask }) }
   }, at)
-  // An item of a search lies elsewhere than its page; a file lies where it was read, whatever it says.
+  // The files of an item from the request or a URL are relative to its `self` link; those of an item from storage or
+  // disk to the file that it was read from.
   const isPlaced = base !== null && base.kind !== 'url'
   const place =
     !isPlaced && item.self !== null && URL.canParse(item.self) ? ({ kind: 'url', url: item.self } as const) : base
@@ -138,7 +139,7 @@ function rasterOf(value: unknown, index: number, { stac, base, at, channels }: I
   }
 }
 
-/** Errors of the choice name the field. */
+/** Errors about the choice of bands name the field of the request. */
 function choose<T>(work: () => T, at: string): T {
   try {
     return work()
@@ -172,7 +173,7 @@ function rasterFields(
       ...(name !== null && { name }),
       ...(scale !== null && { scale }),
       ...(offset !== null && { offset }),
-      // Not a number is no data without being named.
+      // NaN counts as nodata without being named.
       ...(nodata !== null && Number.isFinite(nodata) && { nodata }),
     })),
     ...(mask && {
