@@ -3,9 +3,9 @@ import { isTextOrNone, quotedInList, restConditions } from '@terrane/map-style/f
 import type { Http } from '@terrane/service'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { filtersInvalid } from '../errors.ts'
+import { filtersInvalid, rowChanged } from '../errors.ts'
 import { projectOf } from '../sessions/guard.ts'
-import { ask, pass, pathOf, type Ask } from '../upstream/ask.ts'
+import { ask, pass, pathOf, readAnswer, send, type Ask } from '../upstream/ask.ts'
 
 const Params = Type.Object({
   ref: Type.String(),
@@ -31,17 +31,35 @@ const Rows = Type.Object({
   descending: Type.Optional(Type.Boolean()),
   filters: Type.Optional(Type.String({ maxLength: 4000, description: 'Filters of a layer of a map, as JSON.' })),
 })
+/** Names that REST itself uses are no columns there. */
+const COLUMN = '^(?!(select|order|limit|offset|columns|on_conflict|and|or)$|not\\.)[^.]{1,63}$'
 const Filters = Type.Array(
   Type.Object({
-    // Names that REST itself uses are no columns there.
-    property: Type.String({
-      pattern: '^(?!(select|order|limit|offset|columns|on_conflict|and|or)$|not\\.)[^.]{1,63}$',
-    }),
+    property: Type.String({ pattern: COLUMN }),
     is: Type.Enum(['equal', 'not', 'less', 'more', 'contains', 'empty', 'filled']),
     value: Type.Union([Type.String(), Type.Number(), Type.Boolean()]),
   }),
   { maxItems: 5 },
 )
+const Text = Type.Union([Type.String({ maxLength: 100_000 }), Type.Null()])
+const EditParams = Type.Object({ ref: Type.String(), table: Params.properties.table })
+/** Values are texts that the column's type reads. */
+const Edit = Type.Object(
+  {
+    key: Type.Record(Type.String({ pattern: COLUMN }), Type.String({ maxLength: 1000 }), {
+      minProperties: 1,
+      maxProperties: 8,
+      additionalProperties: false,
+      description: 'Columns of the primary key, with the values of the row.',
+    }),
+    column: Type.String({ pattern: COLUMN }),
+    from: Text,
+    to: Text,
+  },
+  { additionalProperties: false },
+)
+/** The longest answer about one row. */
+const ROW_BYTES = 1 << 20
 
 const File = Type.Object({ format: Type.Enum(EXPORT_FORMATS.filter((format) => format !== 'Shapefile')) })
 /** A file that is written whole before its first byte leaves takes its time. */
@@ -96,6 +114,7 @@ export function tableRoutes(app: Http): void {
     },
   )
   shareRoutes(app)
+  editRoute(app)
   app.delete('/api/projects/:ref/tables/:schema/:table', { schema: { params: Params } }, async (request, reply) => {
     const { schema, table } = request.params
     const what =
@@ -104,6 +123,35 @@ export function tableRoutes(app: Http): void {
         : call('drop_table', { p_schema: schema, p_table: table })
     return pass(reply, await ask(request, reply, projectOf(request).connection.data(), what))
   })
+}
+
+/**
+ * `PATCH …/tables/public/{table}/rows`: one cell of one row, as the service role. What the database refuses (a check, a
+ * generated column, a right that is missing) is passed on in its words.
+ */
+function editRoute(app: Http): void {
+  app.patch(
+    '/api/projects/:ref/tables/public/:table/rows',
+    { schema: { params: EditParams, body: Edit } },
+    async (request, reply) => {
+      const { key, column, from, to } = request.body
+      const query = new URLSearchParams({ select: Object.keys(key).map(quotedInList).join() })
+      for (const [name, value] of Object.entries(key)) query.append(name, `eq.${value}`)
+      query.append(column, from === null ? 'is.null' : `eq.${from}`)
+      const endpoint = projectOf(request).connection.data()
+      const answer = await send(request, reply, endpoint, {
+        method: 'PATCH',
+        path: `/rest/v1${pathOf(request.params.table)}`,
+        query,
+        headers: { 'content-profile': 'public', prefer: 'return=representation' },
+        body: JSON.stringify({ [column]: to }),
+      })
+      if (!answer.ok) return pass(reply, answer)
+      const rows = await readAnswer(endpoint, answer, ROW_BYTES)
+      if (!Array.isArray(rows) || rows.length !== 1) throw rowChanged({ column })
+      return reply.code(204).send()
+    },
+  )
 }
 
 function shareRoutes(app: Http): void {

@@ -119,6 +119,44 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
     await expect.poll(() => names.allInnerTexts()).toEqual(['districts', 'demo pois'])
   })
 
+  test('a cell is changed, refused in the words of the database, and taken back', async () => {
+    await page.getByRole('button', { name: 'districts', exact: true }).click()
+    await page.getByText('Rows of districts').click()
+    await page.getByRole('checkbox', { name: 'Edit cells' }).check()
+    const name = page.getByLabel('name of row 1', { exact: true })
+    const before = await name.inputValue()
+    await name.fill('Renamed')
+    await name.press('Enter')
+    const undo = page.getByRole('button', { name: 'Undo the last edit' })
+    await undo.and(page.locator(':enabled')).waitFor()
+    const renamed = () =>
+      ask('/rest/v1/districts?select=name&name=eq.Renamed', 'public').then((answer) => answer.json())
+    expect(await renamed()).toEqual([{ name: 'Renamed' }])
+    const population = page.getByLabel('population of row 1', { exact: true })
+    const count = await population.inputValue()
+    await watch.expecting(/400/, async () => {
+      await population.fill('many')
+      await population.press('Enter')
+      await page.getByText('invalid input syntax for type integer').waitFor()
+    })
+    await expect.poll(() => population.inputValue()).toBe(count)
+    expect(await seriousViolations(page)).toEqual([])
+    await undo.click()
+    await expect.poll(() => name.inputValue()).toBe(before)
+    expect(await renamed()).toEqual([])
+  })
+
+  test('a chart counts all rows, then those in view', async () => {
+    await page.getByRole('button', { name: 'Chart', exact: true }).click()
+    await page.getByRole('img', { name: 'Histogram of population' }).last().waitFor()
+    await page.getByText('144 rows with a value').waitFor()
+    await screenshot(page, 'maps-chart')
+    await page.getByLabel('Column of the chart').selectOption('name')
+    await page.getByText('132 rows with other values').waitFor()
+    expect(await seriousViolations(page)).toEqual([])
+    await page.getByText('Rows of districts').click()
+  })
+
   test('a map that was changed in another window is not overwritten', async () => {
     const other = await page.context().newPage()
     await other.goto(page.url())

@@ -5,7 +5,7 @@ import { Button, IconButton } from './basics.tsx'
 /** Longest text of a cell. Geometries and vectors are cut off. */
 const MAX_TEXT = 80
 
-type Row = Readonly<Record<string, unknown>>
+export type Row = Readonly<Record<string, unknown>>
 
 /** The column by which rows are sorted; null for none. */
 export interface Sort {
@@ -13,14 +13,21 @@ export interface Sort {
   readonly isDescending: boolean
 }
 
-/** Rows of a table. With `onSort` the heads of its columns sort, with `onRow` a row is chosen. */
+/** Changes cells: `edit` tells whether the change was kept. An empty text is no value. */
+export interface CellEditor {
+  readonly canEdit: (row: Row, column: string) => boolean
+  readonly edit: (row: Row, column: string, to: string | null) => Promise<boolean>
+}
+
+/** Rows of a table. With `onSort` the heads of its columns sort, with `onRow` a row is chosen, with `editor` cells are fields. */
 export function RowTable(props: {
   rows: readonly Row[]
   sort?: Sort
   onSort?: (column: string) => void
   onRow?: (row: Row) => void
+  editor?: CellEditor | undefined
 }): JSX.Element {
-  const { rows, sort, onSort, onRow } = props
+  const { rows, sort, onSort, onRow, editor } = props
   const columns = Object.keys(rows[0] ?? {})
   const numeric = new Set(columns.filter((column) => rows.some((row) => typeof row[column] === 'number')))
   return (
@@ -54,7 +61,11 @@ export function RowTable(props: {
               )}
               {columns.map((column) => (
                 <td key={column} class={numeric.has(column) ? 'num' : ''}>
-                  {cell(row[column])}
+                  {editor?.canEdit(row, column) ? (
+                    <Field row={row} column={column} label={`${column} of row ${i + 1}`} editor={editor} />
+                  ) : (
+                    cell(row[column])
+                  )}
                 </td>
               ))}
             </tr>
@@ -106,6 +117,34 @@ function Head(props: {
       )}
     </th>
   )
+}
+
+/** A cell that is changed when it is left or on Enter; Escape and a refusal bring its value back. */
+function Field(props: { row: Row; column: string; label: string; editor: CellEditor }): JSX.Element {
+  const { row, column, label, editor } = props
+  const text = textOf(row[column]) ?? ''
+  const take = async (input: HTMLInputElement) => {
+    const to = input.value === '' ? null : input.value
+    if (!(await editor.edit(row, column, to))) input.value = text
+  }
+  return (
+    <input
+      class="input cell"
+      aria-label={label}
+      placeholder="no value"
+      value={text}
+      onChange={(event) => void take(event.currentTarget)}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') event.currentTarget.blur()
+        if (event.key === 'Escape') event.currentTarget.value = text
+      }}
+    />
+  )
+}
+
+/** A value as the server reads it; null for none. */
+export function textOf(value: unknown): string | null {
+  return value === null || value === undefined ? null : String(value as string | number | boolean)
 }
 
 function cell(value: unknown): string {

@@ -114,10 +114,15 @@ async function take(
   const { id, show, onDone, signal } = how
   const file = await oneFile(files)
   show({ name: file.name })
-  // Shown while it is uploaded.
-  const preview = await previewOf(file)
-  if (preview.length > 0 && !signal.aborted) showDropped(ref, { id, preview, tables: [], rasters: [] })
-  const path = await uploadFile(ref, file, (percent) => show({ percent: Math.min(99, percent) }), signal)
+  const drawPreview = async () => {
+    const preview = await previewOf(file)
+    if (preview.length > 0 && !signal.aborted) showDropped(ref, { id, preview, tables: [], rasters: [] })
+  }
+  // The upload goes on while the preview is read and drawn.
+  const [path] = await Promise.all([
+    uploadFile(ref, file, (percent) => show({ percent: Math.min(99, percent) }), signal),
+    drawPreview(),
+  ])
   signal.throwIfAborted()
   const fitting = taskFor(file.name, path)
   const form = formOf(ref, fitting)

@@ -1,5 +1,7 @@
+import { qualified } from '@terrane/core/sql-text'
 import type { Filter } from '@terrane/map-style'
 import { projectPath, request } from './api.ts'
+import { readStatement } from './sql.ts'
 
 /** A table or view of the project. */
 export interface Table {
@@ -19,8 +21,8 @@ export interface Table {
 }
 
 /** A name without the schema that goes without saying. */
-export function tableLabel(qualified: string): string {
-  return qualified.replace(/^public\./, '')
+export function tableLabel(table: string): string {
+  return table.replace(/^public\./, '')
 }
 
 export type Role = 'anon' | 'authenticated'
@@ -46,6 +48,39 @@ export function readRows(
   if (isDescending) query.set('descending', 'true')
   if (filters.length > 0) query.set('filters', JSON.stringify(filters))
   return request('GET', `${pathOf(ref, table)}/rows?${query.toString()}`, undefined, signal)
+}
+
+/** Columns of the primary key, and columns that cannot be changed; no key for views and tables without one. */
+export interface TableKey {
+  readonly key: readonly string[]
+  readonly fixed: readonly string[]
+}
+
+/** @param table `public.table` */
+export async function readTableKey(ref: string, table: string, signal?: AbortSignal): Promise<TableKey> {
+  const name = qualified('public', table.slice(table.indexOf('.') + 1))
+  const sql = `select a.attname as name, coalesce(a.attnum = any (i.indkey), false) as is_key,
+  a.attgenerated <> '' or a.attidentity = 'a' as is_fixed
+from pg_catalog.pg_attribute a
+left join pg_catalog.pg_index i on i.indrelid = a.attrelid and i.indisprimary
+where a.attrelid = pg_catalog.to_regclass(:table) and a.attnum > 0 and not a.attisdropped`
+  const parameters = [{ name: 'table', type: 'text', value: name }] as const
+  const { rows } = await readStatement(ref, { sql, parameters }, signal)
+  const namesOf = (is: string) => rows.filter((row) => row[is] === true).map((row) => String(row['name']))
+  return { key: namesOf('is_key'), fixed: [...namesOf('is_key'), ...namesOf('is_fixed')] }
+}
+
+/** A change of one cell; values as text, null for none. */
+export interface CellChange {
+  readonly key: Readonly<Record<string, string>>
+  readonly column: string
+  readonly from: string | null
+  readonly to: string | null
+}
+
+/** Changes a cell of a table of `public`, unless its value is another one by now (409). */
+export function changeCell(ref: string, table: string, change: CellChange): Promise<void> {
+  return request('PATCH', projectPath(ref, `/tables/public/${encodeURIComponent(table)}/rows`), change)
 }
 
 export function shareTable(ref: string, table: Table, role: Role, shared: boolean): Promise<void> {

@@ -14,6 +14,7 @@ import { lookAt } from '../../map/look-at.ts'
 import { MapCanvas } from '../../map/map-canvas.tsx'
 import { FeatureCard, type ClickedFeature } from '../map/feature-card.tsx'
 import { AddLayer } from './add-layer.tsx'
+import { Compare, usePair } from './compare.tsx'
 import { LayerPanel, type LayerChange } from './layer-panel.tsx'
 import { Legend } from './legend.tsx'
 import { MapMenu } from './map-menu.tsx'
@@ -43,7 +44,8 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
   const [selected, setSelected] = useState(layers.length === 1 ? layers[0]!.id : null)
   const [isAdding, setAdding] = useState(layers.length === 0 && !isDropWaiting())
   const [clicked, setClicked] = useState<readonly ClickedFeature[]>([])
-  useDrawn(map, document_, project.ref)
+  const { pair, setPair, drawn } = usePair(document_)
+  useDrawn(map, drawn, project.ref)
   useDraftAddress(edited.version, `/p/${project.ref}/maps/${kept.id}`)
   useClicks(map, document_, setClicked)
   useKeys(edited)
@@ -78,6 +80,7 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
       </div>
       <div class="studio-main">
         <MapCanvas label={`Map ${document_.title}`} projectRef={project.ref} onMap={takeMap}>
+          <Compare projectRef={project.ref} map={map} document_={document_} pair={pair} onPair={setPair} />
           <Legend layers={layers} />
           {clicked.length > 0 && <FeatureCard features={clicked} onClose={() => setClicked([])} />}
           <Hint previewed={previewed} isEmpty={layers.length === 0} />

@@ -1,0 +1,100 @@
+import { CHART_PARTS, chartKind, chartSql, type ChartRows } from '@terrane/map-style/chart'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openOrigin, type TestOrigin } from './harness.ts'
+
+let origin: TestOrigin
+beforeAll(async () => {
+  origin = await openOrigin()
+  await origin.db.database.query(`
+    create table public."Odd parcels" (id integer primary key, "the ""size""" double precision, kind text, built timestamptz, day date, geom geometry(Point, 4326));
+    insert into public."Odd parcels" select i, case when i % 11 = 0 then null when i % 50 = 0 then 'infinity' else sqrt(i) end, case when i % 7 = 0 then null else 'kind ' || i % 17 end,
+      timestamptz '2021-02-03 22:00Z' + i * interval '9 days', date '2024-01-01' + i % 5, st_setsrid(st_makepoint(6 + i * 0.01, 49), 4326) from generate_series(1, 120) i;
+    grant all on public."Odd parcels" to service_role`)
+})
+afterAll(() => origin[Symbol.asyncDispose]())
+
+const ALL: ChartRows = { table: 'public.Odd parcels', filters: [], view: null }
+interface Part {
+  readonly part: number
+  readonly starts: string
+  readonly ends: string | null
+  readonly rows: number
+  readonly total: number
+  readonly unit: string | null
+}
+
+async function count(of: ChartRows, column: string, type: string): Promise<readonly Part[]> {
+  const response = await fetch(`${origin.url}/sql/v1/rows`, {
+    method: 'POST',
+    headers: { apikey: origin.keys.service, 'content-type': 'application/json' },
+    body: JSON.stringify({ sql: chartSql(of, column, type), parameters: [] }),
+  })
+  const { rows, message } = (await response.json()) as { rows: readonly Part[]; message?: string }
+  expect(message).toBeUndefined()
+  return rows
+}
+const brute = async (sql: string) => Number((await origin.db.database.query<{ n: number }>(sql)).rows[0]!.n)
+const sum = (parts: readonly Part[]) => parts.reduce((total, { rows }) => total + rows, 0)
+
+test('ranges of numbers hold the rows that lie in them, each once, without infinite ones', async () => {
+  const parts = await count(ALL, 'the "size"', 'double precision')
+  const finite = `"the ""size""" < 'infinity'`
+  expect(sum(parts)).toBe(await brute(`select count(*) as n from "Odd parcels" where ${finite}`))
+  for (const { part, starts, ends, rows } of parts) {
+    const upTo = part === CHART_PARTS.number - 1 ? '<=' : '<'
+    const within = `"the ""size""" >= ${starts} - 1e-9 and "the ""size""" ${upTo} ${ends} ${upTo === '<' ? '-' : '+'} 1e-9`
+    expect([part, rows]).toEqual([part, await brute(`select count(*) as n from "Odd parcels" where ${within}`)])
+  }
+})
+
+test('periods follow each other without a gap, and hold the rows of their time in UTC', async () => {
+  const months = await count(ALL, 'built', 'timestamp with time zone')
+  expect([months[0]!.unit, months[0]!.starts, sum(months)]).toEqual(['month', '2021-02-01 00:00', 120])
+  const end = Date.UTC(2021, 1, 3, 22) + 120 * 9 * 86_400_000
+  const last = new Date(end)
+  expect(months.length).toBe((last.getUTCFullYear() - 2021) * 12 + last.getUTCMonth() - 1 + 1)
+  const days = await count(ALL, 'day', 'date')
+  expect(days.map(({ rows, unit }) => [rows, unit])).toEqual(
+    Array.from({ length: 97 }, (_, i) => [i % 24 === 0 ? 24 : 0, 'hour']),
+  )
+})
+
+test('values are listed by frequency, with the number of all rows that have one', async () => {
+  const parts = await count(ALL, 'kind', 'text')
+  expect(parts).toHaveLength(CHART_PARTS.category)
+  expect(parts[0]!.total).toBe(await brute(`select count(kind) as n from "Odd parcels"`))
+  for (const { starts, rows } of parts) {
+    expect([starts, rows]).toEqual([
+      starts,
+      await brute(`select count(*) as n from "Odd parcels" where kind = '${starts}'`),
+    ])
+  }
+})
+
+test('filters of the layer and the view narrow the rows', async () => {
+  const view = { geometry: 'geom', box: [6.2, 48, 6.6, 50] } as const
+  const filters = [
+    { property: 'kind', is: 'contains', value: 'KIND 1' },
+    { property: 'the "size"', is: 'more', value: 3 },
+    { property: 'kind', is: 'not', value: "o'clock" },
+  ] as const
+  const where = `kind like '%kind 1%' and "the ""size""" > 3 and id between 20 and 60`
+  const parts = await count({ ...ALL, filters, view }, 'kind', 'text')
+  expect(sum(parts)).toBe(await brute(`select count(*) as n from "Odd parcels" where ${where}`))
+  const none = await count(
+    { ...ALL, filters: [{ property: 'kind', is: 'equal', value: ':kind' }] },
+    'built',
+    'timestamp with time zone',
+  )
+  expect(sum(none)).toBe(0)
+})
+
+test('geometries, documents and lists have no chart', () => {
+  const types = ['geometry(Point,4326)', 'jsonb', 'integer[]', 'text[]', 'bytea', 'interval']
+  expect(types.map(chartKind)).toEqual(types.map(() => null))
+  expect(['numeric(10,2)', 'character varying(20)', 'timestamp(3) without time zone'].map(chartKind)).toEqual([
+    'number',
+    'category',
+    'time',
+  ])
+})
