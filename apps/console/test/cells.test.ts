@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 beforeEach(() => {
   project.asked.length = 0
-  project.answer = (_, response) => json(response, 200, [{ id: 7 }])
+  project.answer = (_, response) => json(response, 200, [{ value: 'new' }])
 })
 afterAll(async () => {
   await console_[Symbol.asyncDispose]()
@@ -22,16 +22,19 @@ afterAll(async () => {
 })
 
 test('one cell of one row is changed where it still has the value that the page shows', async () => {
-  expect((await browser.ask('PATCH', PATH, change)).status).toBe(204)
+  const answer = await browser.ask('PATCH', PATH, change)
+  expect([answer.status, await answer.json()]).toEqual([200, { value: 'new' }])
   const [asked] = project.asked
   const url = new URL(asked!.url, 'http://project')
   expect([asked!.method, url.pathname, asked!.body]).toEqual(['PATCH', '/rest/v1/parcels', '{"name":"new"}'])
   expect([...url.searchParams]).toEqual([
-    ['select', '"id"'],
+    ['select', 'value:"name"::text'],
     ['id', 'eq.7'],
     ['name', 'eq.old, "one"'],
   ])
   expect(asked!.headers['apikey']).toBe('service-role-key-of-the-tests')
+  // A key that several rows have changes none.
+  expect(asked!.headers['prefer']).toBe('handling=strict, max-affected=1, return=representation')
 })
 
 test('a cell without a value is compared and set by null', async () => {
@@ -57,11 +60,18 @@ test('what the database refuses is told in its words, also a right that the role
   ])
 })
 
+test('a key of the project that has ended is told as such', async () => {
+  project.answer = (_, response) => json(response, 401, { code: 'PGRST301', message: 'JWT expired' })
+  const answer = await browser.ask('PATCH', PATH, change)
+  expect(((await answer.json()) as { code: string }).code).toBe('PROJECT_KEY_ENDED')
+})
+
 test.each([
   ['no key', { ...change, key: {} }],
   ['a column of REST', { ...change, column: 'limit' }],
   ['a key of REST', { ...change, key: { or: '(id.gt.0)' } }],
   ['a list as value', { ...change, to: [1] }],
+  ['a value that is too long to compare', { ...change, from: 'x'.repeat(1001) }],
 ])('%s is refused before the project is asked', async (_, body) => {
   expect((await browser.ask('PATCH', PATH, body)).status).toBe(422)
   expect(project.asked).toEqual([])

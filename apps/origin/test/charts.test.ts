@@ -20,7 +20,6 @@ interface Part {
   readonly ends: string | null
   readonly rows: number
   readonly total: number
-  readonly unit: string | null
 }
 
 async function count(of: ChartRows, column: string, type: string): Promise<readonly Part[]> {
@@ -49,13 +48,16 @@ test('ranges of numbers hold the rows that lie in them, each once, without infin
 
 test('periods follow each other without a gap, and hold the rows of their time in UTC', async () => {
   const months = await count(ALL, 'built', 'timestamp with time zone')
-  expect([months[0]!.unit, months[0]!.starts, sum(months)]).toEqual(['month', '2021-02-01 00:00', 120])
+  expect([months[0]!.starts, sum(months)]).toEqual(['2021-02', 120])
   const end = Date.UTC(2021, 1, 3, 22) + 120 * 9 * 86_400_000
   const last = new Date(end)
   expect(months.length).toBe((last.getUTCFullYear() - 2021) * 12 + last.getUTCMonth() - 1 + 1)
   const days = await count(ALL, 'day', 'date')
-  expect(days.map(({ rows, unit }) => [rows, unit])).toEqual(
-    Array.from({ length: 97 }, (_, i) => [i % 24 === 0 ? 24 : 0, 'hour']),
+  expect(days.map(({ rows, starts }) => [rows, starts])).toEqual(
+    Array.from({ length: 97 }, (_, i) => [
+      i % 24 === 0 ? 24 : 0,
+      new Date(Date.UTC(2024, 0, 1, i)).toISOString().slice(0, 16).replace('T', ' '),
+    ]),
   )
 })
 
@@ -87,6 +89,48 @@ test('filters of the layer and the view narrow the rows', async () => {
     'timestamp with time zone',
   )
   expect(sum(none)).toBe(0)
+})
+
+test('columns of extreme values have charts', async () => {
+  await origin.db.database.query(`
+    create table public.extremes (id bigint, most double precision, one numeric, none integer, era date, stamp timestamp, geom geometry(Point, 4326));
+    insert into public.extremes values
+      (9223372036854775807, 1.7976931348623157e308, 7, null, '0044-03-15 BC', '9999-12-31', st_setsrid(st_makepoint(179.5, 0), 4326)),
+      (-9223372036854775808, -1.7976931348623157e308, 7, null, '2024-05-01', '2020-01-01', st_setsrid(st_makepoint(-179.5, 0), 4326)),
+      (0, 'nan', 'nan', null, 'infinity', '-infinity', st_setsrid(st_makepoint(0, 0), 4326));
+    grant all on public.extremes to service_role`)
+  const all = { ...ALL, table: 'public.extremes' }
+  const ends = async (column: string, type: string) => {
+    const parts = await count(all, column, type)
+    return [parts[0]!, parts.at(-1)!].map(({ part, starts, rows, total }) => [part, starts, rows, total])
+  }
+  expect((await ends('id', 'bigint')).map(([part, , rows, total]) => [part, rows, total])).toEqual([
+    [0, 1, 3],
+    [19, 1, 3],
+  ])
+  expect((await ends('most', 'double precision')).map(([part, , rows]) => [part, rows])).toEqual([
+    [0, 1],
+    [19, 1],
+  ])
+  expect(await ends('one', 'numeric')).toEqual([
+    [0, '7', 2, 2],
+    [0, '7', 2, 2],
+  ])
+  expect(await count(all, 'none', 'integer')).toEqual([])
+  expect(await ends('era', 'date')).toEqual([
+    [0, '0100 BC', 1, 2],
+    [21, '2001', 1, 2],
+  ])
+  expect((await ends('stamp', 'timestamp without time zone')).map(([, starts, rows]) => [starts, rows])).toEqual([
+    ['2001', 1],
+    ['9901', 1],
+  ])
+  for (const box of [
+    [179, -1, 181, 1],
+    [-181, -1, -179, 1],
+    [539, -1, 541, 1],
+  ] as const)
+    expect(sum(await count({ ...all, view: { geometry: 'geom', box } }, 'id', 'bigint'))).toBe(2)
 })
 
 test('geometries, documents and lists have no chart', () => {

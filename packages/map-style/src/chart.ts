@@ -20,12 +20,12 @@ export const CHART_PARTS = { number: 20, category: 12 } as const
 export function chartKind(type: string): ChartKind | null {
   if (/^(smallint|integer|bigint|real|double precision|numeric)\b[^[]*$/.test(type)) return 'number'
   if (/^(date|timestamp)\b[^[]*$/.test(type)) return 'time'
-  return /^(text|character|boolean|uuid|"?char"?|citext)\b[^[]*$/.test(type) ? 'category' : null
+  return /^(text|character|boolean|uuid|citext)\b[^[]*$/.test(type) ? 'category' : null
 }
 
 /**
- * The statement that counts the rows of a column. Its rows are `starts` (text), `ends` (text, null but for numbers),
- * `part` (from 0), `rows`, `total` (of all rows with a value) and `unit` (null but for times). Times are UTC.
+ * The statement that counts the rows of a column. Its rows are `starts` (text; of a period as far as it counts, such as `2024-05`),
+ * `ends` (text, null but for numbers), `part` (from 0), `rows` and `total` (of all rows with a value that is finite). Times are UTC.
  *
  * @param type the column's SQL type
  */
@@ -39,14 +39,16 @@ export function chartSql(of: ChartRows, column: string, type: string): string {
 
 function numberSql(values: string): string {
   const parts = CHART_PARTS.number
+  const at = (part: string) => `lo * (1 - (${part}) / ${parts}.0::float8) + hi * ((${part}) / ${parts}.0::float8)`
+  // Halves, because the least and the greatest double are too far apart for one.
   return `with v as (${values}),
-r as (select min(v) as lo, max(v) as hi from v where abs(v) < 'infinity')
-select part, (lo + (hi - lo) * part / ${parts})::text as starts, (lo + (hi - lo) * (part + 1) / ${parts})::text as ends,
-  count(*) as rows, sum(count(*)) over ()::bigint as total, null as unit
+r as (select min(v) as lo, max(v) as hi, max(v) / 2 - min(v) / 2 as half from v where abs(v) < 'infinity')
+select part, (${at('part')})::text as starts, (case when half = 0 then hi else ${at('part + 1')} end)::text as ends,
+  count(*) as rows, sum(count(*)) over ()::bigint as total
 from v cross join r
-cross join lateral (select coalesce(least(${parts - 1}, floor((v - lo) / nullif(hi - lo, 0) * ${parts})), 0)::int as part) p
+cross join lateral (select least(${parts - 1}, coalesce(floor((v / 2 - lo / 2) / nullif(half, 0) * ${parts}), 0))::int as part) p
 where v between lo and hi
-group by part, lo, hi order by part`
+group by part, lo, hi, half order by part`
 }
 
 const days = (count: number) => `hi - lo > interval '${count} days'`
@@ -57,8 +59,9 @@ r as (select min(v) as lo, max(v) as hi from v where isfinite(v)),
 u as (select lo, hi, case when ${days(36_500)} then 'century' when ${days(22_000)} then 'decade' when ${days(2200)} then 'year'
   when ${days(180)} then 'month' when ${days(6)} then 'day' else 'hour' end as unit from r),
 c as (select date_trunc(unit, v) as at, count(*) as rows from v cross join u where isfinite(v) group by 1)
-select (row_number() over (order by p.at))::int - 1 as part, to_char(p.at, 'YYYY-MM-DD HH24:MI') as starts, null as ends,
-  coalesce(c.rows, 0) as rows, sum(c.rows) over ()::bigint as total, unit
+select (row_number() over (order by p.at))::int - 1 as part, to_char(p.at, case unit when 'hour' then 'YYYY-MM-DD HH24:MI'
+  when 'day' then 'YYYY-MM-DD' when 'month' then 'YYYY-MM' else 'YYYY' end || case when p.at < '0001-01-01' then ' BC' else '' end) as starts,
+  null as ends, coalesce(c.rows, 0) as rows, sum(c.rows) over ()::bigint as total
 from u cross join lateral generate_series(date_trunc(unit, lo), hi, ('1 ' || unit)::interval) p(at)
 left join c on c.at = p.at order by p.at`
 }
@@ -66,7 +69,7 @@ left join c on c.at = p.at order by p.at`
 function categorySql(values: string): string {
   return `with v as (${values})
 select (row_number() over (order by count(*) desc, v))::int - 1 as part, v as starts, null as ends, count(*) as rows,
-  sum(count(*)) over ()::bigint as total, null as unit
+  sum(count(*)) over ()::bigint as total
 from v group by v order by part limit ${CHART_PARTS.category}`
 }
 
@@ -78,10 +81,18 @@ function valueOf(column: string, type: string, kind: ChartKind): string {
 }
 
 function whereOf({ filters, view }: ChartRows, column: string): string {
-  const inView = view && `${quoteIdentifier(view.geometry)} && st_makeenvelope(${view.box.join(', ')}, 4326)`
-  return [`${quoteIdentifier(column)} is not null`, ...filters.map(conditionSql), ...(inView ? [inView] : [])].join(
-    ' and ',
-  )
+  const conditions = [`${quoteIdentifier(column)} is not null`, ...filters.map(conditionSql)]
+  if (view) {
+    const [west, south, east, north] = view.box
+    // A view may lie on another turn of the world, or go over its edge.
+    const turn = Math.floor((west + 180) / 360) * 360
+    const boxes = [turn, turn + 360].map(
+      (by) =>
+        `${quoteIdentifier(view.geometry)} && st_makeenvelope(${west - by}, ${south}, ${east - by}, ${north}, 4326)`,
+    )
+    conditions.push(`(${boxes.join(' or ')})`)
+  }
+  return conditions.join(' and ')
 }
 
 /** A filter of a layer as SQL: the rows that the map draws. */

@@ -3,7 +3,7 @@ import { isTextOrNone, quotedInList, restConditions } from '@terrane/map-style/f
 import type { Http } from '@terrane/service'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { filtersInvalid, rowChanged } from '../errors.ts'
+import { filtersInvalid, projectKeyEnded, rowChanged } from '../errors.ts'
 import { projectOf } from '../sessions/guard.ts'
 import { ask, pass, pathOf, readAnswer, send, type Ask } from '../upstream/ask.ts'
 
@@ -41,20 +41,21 @@ const Filters = Type.Array(
   }),
   { maxItems: 5 },
 )
-const Text = Type.Union([Type.String({ maxLength: 100_000 }), Type.Null()])
+/** Values that are compared stand in an address, which has a bound. */
+const Compared = Type.String({ maxLength: 1000 })
 const EditParams = Type.Object({ ref: Type.String(), table: Params.properties.table })
 /** Values are texts that the column's type reads. */
 const Edit = Type.Object(
   {
-    key: Type.Record(Type.String({ pattern: COLUMN }), Type.String({ maxLength: 1000 }), {
+    key: Type.Record(Type.String({ pattern: COLUMN }), Compared, {
       minProperties: 1,
       maxProperties: 8,
       additionalProperties: false,
       description: 'Columns of the primary key, with the values of the row.',
     }),
     column: Type.String({ pattern: COLUMN }),
-    from: Text,
-    to: Text,
+    from: Type.Union([Compared, Type.Null()]),
+    to: Type.Union([Type.String({ maxLength: 100_000 }), Type.Null()]),
   },
   { additionalProperties: false },
 )
@@ -126,8 +127,8 @@ export function tableRoutes(app: Http): void {
 }
 
 /**
- * `PATCH …/tables/public/{table}/rows`: one cell of one row, as the service role. What the database refuses (a check, a
- * generated column, a right that is missing) is passed on in its words.
+ * `PATCH …/tables/public/{table}/rows`: one cell of one row, as the service role; answers the `value` that the row has now,
+ * as text. What the database refuses (a check, a generated column, a right that is missing) is passed on in its words.
  */
 function editRoute(app: Http): void {
   app.patch(
@@ -135,7 +136,7 @@ function editRoute(app: Http): void {
     { schema: { params: EditParams, body: Edit } },
     async (request, reply) => {
       const { key, column, from, to } = request.body
-      const query = new URLSearchParams({ select: Object.keys(key).map(quotedInList).join() })
+      const query = new URLSearchParams({ select: `value:${quotedInList(column)}::text` })
       for (const [name, value] of Object.entries(key)) query.append(name, `eq.${value}`)
       query.append(column, from === null ? 'is.null' : `eq.${from}`)
       const endpoint = projectOf(request).connection.data()
@@ -143,13 +144,19 @@ function editRoute(app: Http): void {
         method: 'PATCH',
         path: `/rest/v1${pathOf(request.params.table)}`,
         query,
-        headers: { 'content-profile': 'public', prefer: 'return=representation' },
+        headers: {
+          accept: 'application/json',
+          'content-profile': 'public',
+          // A key that several rows have changes none.
+          prefer: 'handling=strict, max-affected=1, return=representation',
+        },
         body: JSON.stringify({ [column]: to }),
       })
+      if (answer.status === 401) throw projectKeyEnded({ service: endpoint.service })
       if (!answer.ok) return pass(reply, answer)
-      const rows = await readAnswer(endpoint, answer, ROW_BYTES)
-      if (!Array.isArray(rows) || rows.length !== 1) throw rowChanged({ column })
-      return reply.code(204).send()
+      const [row] = (await readAnswer(endpoint, answer, ROW_BYTES)) as readonly { value: string | null }[]
+      if (!row) throw rowChanged({ column })
+      return row
     },
   )
 }

@@ -1,11 +1,10 @@
 import type { JSX } from 'preact'
 import { formatNumber } from '../lib/format.ts'
+import type { Row } from '../lib/sql.ts'
 import { Button, IconButton } from './basics.tsx'
 
 /** Longest text of a cell. Geometries and vectors are cut off. */
 const MAX_TEXT = 80
-
-export type Row = Readonly<Record<string, unknown>>
 
 /** The column by which rows are sorted; null for none. */
 export interface Sort {
@@ -62,7 +61,12 @@ export function RowTable(props: {
               {columns.map((column) => (
                 <td key={column} class={numeric.has(column) ? 'num' : ''}>
                   {editor?.canEdit(row, column) ? (
-                    <Field row={row} column={column} label={`${column} of row ${i + 1}`} editor={editor} />
+                    <Field
+                      key={textOf(row[column])}
+                      text={textOf(row[column])}
+                      label={`${column} of row ${i + 1}`}
+                      onText={(to) => editor.edit(row, column, to)}
+                    />
                   ) : (
                     cell(row[column])
                   )}
@@ -120,23 +124,26 @@ function Head(props: {
 }
 
 /** A cell that is changed when it is left or on Enter; Escape and a refusal bring its value back. */
-function Field(props: { row: Row; column: string; label: string; editor: CellEditor }): JSX.Element {
-  const { row, column, label, editor } = props
-  const text = textOf(row[column]) ?? ''
-  const take = async (input: HTMLInputElement) => {
-    const to = input.value === '' ? null : input.value
-    if (!(await editor.edit(row, column, to))) input.value = text
-  }
+function Field(props: {
+  text: string | null
+  label: string
+  onText: (to: string | null) => Promise<boolean>
+}): JSX.Element {
+  const { text, label, onText } = props
   return (
     <input
       class="input cell"
       aria-label={label}
-      placeholder="no value"
-      value={text}
-      onChange={(event) => void take(event.currentTarget)}
+      placeholder={text === null ? 'no value' : 'empty text'}
+      value={text ?? ''}
+      onChange={({ currentTarget: input }) =>
+        void onText(input.value === '' ? null : input.value).then((isKept) => {
+          if (!isKept) input.value = text ?? ''
+        })
+      }
       onKeyDown={(event) => {
         if (event.key === 'Enter') event.currentTarget.blur()
-        if (event.key === 'Escape') event.currentTarget.value = text
+        if (event.key === 'Escape') event.currentTarget.value = text ?? ''
       }}
     />
   )

@@ -50,25 +50,29 @@ export function readRows(
   return request('GET', `${pathOf(ref, table)}/rows?${query.toString()}`, undefined, signal)
 }
 
-/** Columns of the primary key, and columns that cannot be changed; no key for views and tables without one. */
+/** Columns of the primary key, and columns that cannot be changed as text; no key for views and tables without one. */
 export interface TableKey {
   readonly key: readonly string[]
   readonly fixed: readonly string[]
 }
 
-/** @param table `public.table` */
+/** @param table `schema.table`; tables of other schemas than `public` have no key that counts */
 export async function readTableKey(ref: string, table: string, signal?: AbortSignal): Promise<TableKey> {
-  const name = qualified('public', table.slice(table.indexOf('.') + 1))
+  if (!table.startsWith('public.')) return { key: [], fixed: [] }
+  // Documents, lists, geometries and bytes are other things than their texts.
   const sql = `select a.attname as name, coalesce(a.attnum = any (i.indkey), false) as is_key,
-  a.attgenerated <> '' or a.attidentity = 'a' as is_fixed
+  a.attgenerated <> '' or a.attidentity = 'a' or t.typcategory not in ('B', 'D', 'E', 'I', 'N', 'S', 'T') and t.typname <> 'uuid' as is_fixed
 from pg_catalog.pg_attribute a
+join pg_catalog.pg_type t on t.oid = a.atttypid
 left join pg_catalog.pg_index i on i.indrelid = a.attrelid and i.indisprimary
 where a.attrelid = pg_catalog.to_regclass(:table) and a.attnum > 0 and not a.attisdropped`
-  const parameters = [{ name: 'table', type: 'text', value: name }] as const
+  const parameters = [{ name: 'table', type: 'text', value: qualified('public', nameIn(table)) }] as const
   const { rows } = await readStatement(ref, { sql, parameters }, signal)
   const namesOf = (is: string) => rows.filter((row) => row[is] === true).map((row) => String(row['name']))
   return { key: namesOf('is_key'), fixed: [...namesOf('is_key'), ...namesOf('is_fixed')] }
 }
+
+const nameIn = (table: string) => table.slice(table.indexOf('.') + 1)
 
 /** A change of one cell; values as text, null for none. */
 export interface CellChange {
@@ -78,9 +82,9 @@ export interface CellChange {
   readonly to: string | null
 }
 
-/** Changes a cell of a table of `public`, unless its value is another one by now (409). */
-export function changeCell(ref: string, table: string, change: CellChange): Promise<void> {
-  return request('PATCH', projectPath(ref, `/tables/public/${encodeURIComponent(table)}/rows`), change)
+/** Changes a cell, unless its value is another one by now (409); the value that is kept. @param table `public.table` */
+export function changeCell(ref: string, table: string, change: CellChange): Promise<{ readonly value: string | null }> {
+  return request('PATCH', projectPath(ref, `/tables/public/${encodeURIComponent(nameIn(table))}/rows`), change)
 }
 
 export function shareTable(ref: string, table: Table, role: Role, shared: boolean): Promise<void> {

@@ -17,7 +17,6 @@ interface Part {
   readonly ends: string | null
   readonly rows: number
   readonly total: number
-  readonly unit: string | null
 }
 
 type Box = NonNullable<ChartRows['view']>['box']
@@ -31,8 +30,9 @@ export function Chart(props: { project: Project; layer: VectorLayer; map: MapLib
   const box = useView(map, isInView)
   const about = useResource(`columns ${project.ref} ${table}`, (signal) => readColumns(project.ref, table, signal))
   const columns = about.value?.flatMap(({ name, type }) => (chartKind(type) === null ? [] : [{ name, type }])) ?? []
-  const first = layer.color.by === 'one' ? undefined : columns.find(({ name }) => name === propertyOf(layer))
-  const column = columns.find(({ name }) => name === chosen) ?? first ?? columns.find(({ name }) => name !== 'id')
+  const colored = layer.color.by === 'one' ? '' : layer.color.property
+  const named = (wanted: string) => columns.find(({ name }) => name === wanted)
+  const column = named(chosen) ?? named(colored) ?? columns.find(({ name }) => name !== 'id') ?? columns[0]
   const geometry = geometryIn(about.value ?? [])
   const view = isInView && box && geometry !== null ? { geometry, box } : null
   const sql = column ? chartSql({ table, filters, view }, column.name, column.type) : null
@@ -56,12 +56,11 @@ export function Chart(props: { project: Project; layer: VectorLayer; map: MapLib
             Only rows in view
           </label>
         )}
-        {counted.value?.[0] && (
-          <span class="small dim nums">{formatRows(Number(counted.value[0].total))} with a value</span>
-        )}
+        {counted.value?.[0] && <span class="small dim nums">{formatRows(counted.value[0].total)} with a value</span>}
       </div>
-      {problem && <ProblemNotice problem={problem} onRetry={counted.reload} />}
-      {!problem && !counted.value && <Loading what="Counting rows" />}
+      {problem && <ProblemNotice problem={problem} onRetry={about.problem ? about.reload : counted.reload} />}
+      {!problem && (counted.loading || about.loading) && <Loading what="Counting rows" />}
+      {about.value && !column && <p class="dim small">No column has numbers, times or names.</p>}
       {counted.value?.length === 0 && <p class="dim small">No row has a value here.</p>}
       {column && counted.value && counted.value.length > 0 && (
         <Bars kind={chartKind(column.type)!} name={column.name} parts={counted.value} />
@@ -69,8 +68,6 @@ export function Chart(props: { project: Project; layer: VectorLayer; map: MapLib
     </div>
   )
 }
-
-const propertyOf = ({ color }: VectorLayer) => (color.by === 'one' ? '' : color.property)
 
 /** The box that a map shows, read again when it was moved; null where it is not asked for. */
 function useView(map: MapLibreMap | null, isAsked: boolean): Box | null {
@@ -92,10 +89,8 @@ function Bars({ kind, name, parts }: { kind: ChartKind; name: string; parts: rea
   const most = Math.max(...parts.map(({ rows }) => rows))
   const low = Number(parts[0]!.starts)
   const all = [low, Number(parts.at(-1)!.ends ?? low)] as const
-  const said = ({ starts, ends, unit }: Part) => {
-    if (kind === 'number') return formatRange(Number(starts), Number(ends), all)
-    return unit === null ? starts || '(empty)' : periodOf(starts, unit)
-  }
+  const said = ({ starts, ends }: Part) =>
+    kind === 'number' ? formatRange(Number(starts), Number(ends), all) : starts || '(empty)'
   if (kind === 'category') {
     const others = parts[0]!.total - parts.reduce((sum, { rows }) => sum + rows, 0)
     return (
@@ -131,11 +126,4 @@ function Bars({ kind, name, parts }: { kind: ChartKind; name: string; parts: rea
       </figcaption>
     </figure>
   )
-}
-
-/** The beginning of a period as far as it counts: `2024-05` for a month. UTC. */
-function periodOf(starts: string, unit: string): string {
-  if (unit === 'hour') return starts
-  if (unit === 'day') return starts.slice(0, 10)
-  return unit === 'month' ? starts.slice(0, 7) : starts.slice(0, 4)
 }

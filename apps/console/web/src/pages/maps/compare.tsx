@@ -17,19 +17,25 @@ interface Pair {
 /** The rasters that are compared, while the map has both, and the map to draw beneath. */
 export function usePair(map: MapDocument) {
   const [chosen, setPair] = useState<Pair | null>(null)
-  const { left, right } = chosen ?? { left: '', right: '' }
-  const isThere = [left, right].every((id) => map.layers.some((layer) => layer.id === id))
-  const drawn = useMemo(() => (isThere ? withOneOf(map, right, left) : map), [map, isThere, left, right])
-  return { pair: isThere ? chosen : null, setPair, drawn }
+  const isThere = chosen && [chosen.left, chosen.right].every((id) => map.layers.some((layer) => layer.id === id))
+  const pair = isThere ? chosen : null
+  const drawn = useMemo(() => (pair ? withOneOf(map, pair.right, pair.left) : map), [map, pair])
+  return { pair, setPair, drawn }
 }
 
 /** The map with one raster of a pair, without the other. */
 function withOneOf(map: MapDocument, shown: string, hidden: string): MapDocument {
-  const layers = map.layers.map((layer) => {
-    if (layer.id === shown) return { ...layer, isShown: true }
-    return layer.id === hidden ? { ...layer, isShown: false } : layer
-  })
+  const layers = map.layers.map((layer) =>
+    layer.id === shown || layer.id === hidden ? { ...layer, isShown: layer.id === shown } : layer,
+  )
   return { ...map, layers }
+}
+
+/** Draws a map of the project. */
+export function useDrawn(map: MapLibreMap | null, document_: MapDocument, ref: string): void {
+  useEffect(() => {
+    if (map?.style) drawMap(map, document_, `${location.origin}${projectPath(ref)}`)
+  }, [map, document_])
 }
 
 const MODES = [
@@ -63,7 +69,7 @@ export function Compare(props: {
   return (
     <>
       <div class="compare-over" style={style} aria-hidden="true" inert>
-        <Over projectRef={projectRef} map={map} document_={withOneOf(document_, pair.left, pair.right)} />
+        <Over projectRef={projectRef} map={map} document_={document_} pair={pair} />
       </div>
       {mode === 'swipe' && <div class="compare-line" style={{ left: `${at}%` }} />}
       <div class="compare on card">
@@ -95,12 +101,11 @@ export function Compare(props: {
 }
 
 /** A map that follows another. */
-function Over(props: { projectRef: string; map: MapLibreMap | null; document_: MapDocument }): JSX.Element {
-  const { projectRef, map, document_ } = props
+function Over(props: { projectRef: string; map: MapLibreMap | null; document_: MapDocument; pair: Pair }): JSX.Element {
+  const { projectRef, map, document_, pair } = props
   const [over, setOver] = useState<MapLibreMap | null>(null)
-  useEffect(() => {
-    if (over?.style) drawMap(over, document_, `${location.origin}${projectPath(projectRef)}`)
-  }, [over, document_])
+  const drawn = useMemo(() => withOneOf(document_, pair.left, pair.right), [document_, pair])
+  useDrawn(over, drawn, projectRef)
   useEffect(() => {
     if (!map || !over) return
     const follow = () => over.jumpTo({ center: map.getCenter(), zoom: map.getZoom() })

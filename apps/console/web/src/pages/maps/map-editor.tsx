@@ -3,18 +3,17 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Map as MapLibreMap, MapMouseEvent } from 'maplibre-gl'
 import type { MapDocument, MapLayer } from '@terrane/map-style'
 import { Button, IconButton, Notice, ProblemNotice } from '../../components/basics.tsx'
-import { projectPath } from '../../lib/api.ts'
 import type { KeptMap } from '../../lib/maps.ts'
 import { isDropWaiting } from '../../lib/dropped.ts'
 import { formatNumber } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { navigate } from '../../lib/router.tsx'
-import { drawMap, drawnLayers } from '../../map/draw-map.ts'
+import { drawnLayers } from '../../map/draw-map.ts'
 import { lookAt } from '../../map/look-at.ts'
 import { MapCanvas } from '../../map/map-canvas.tsx'
 import { FeatureCard, type ClickedFeature } from '../map/feature-card.tsx'
 import { AddLayer } from './add-layer.tsx'
-import { Compare, usePair } from './compare.tsx'
+import { Compare, useDrawn, usePair } from './compare.tsx'
 import { LayerPanel, type LayerChange } from './layer-panel.tsx'
 import { Legend } from './legend.tsx'
 import { MapMenu } from './map-menu.tsx'
@@ -117,12 +116,6 @@ function Hint({ previewed, isEmpty }: { previewed: number; isEmpty: boolean }): 
       {previewed > 0 ? `Preview of ${formatNumber(previewed)} features` : 'Drop a file here, or add a layer'}
     </div>
   )
-}
-
-function useDrawn(map: MapLibreMap | null, document_: MapDocument, ref: string): void {
-  useEffect(() => {
-    if (map?.style) drawMap(map, document_, `${location.origin}${projectPath(ref)}`)
-  }, [map, document_])
 }
 
 /** A draft gets the address of its map when it is saved. */

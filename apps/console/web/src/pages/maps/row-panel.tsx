@@ -68,9 +68,13 @@ function Rows({ project, layer, map }: PanelProps): JSX.Element {
     setSort({ column: next, isDescending: sort.column === next && !sort.isDescending })
   }
   const problem = cells.problem ?? rows.problem
+  const retry = () => {
+    cells.retry()
+    rows.reload()
+  }
   return (
     <>
-      {problem && <ProblemNotice problem={problem} onRetry={rows.reload} />}
+      {problem && <ProblemNotice problem={problem} onRetry={retry} />}
       {!rows.value && !problem && <Loading what="Loading rows" />}
       {rows.value && (
         <RowTable

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Button } from '../../components/basics.tsx'
-import { textOf, type CellEditor, type Row } from '../../components/row-table.tsx'
+import { textOf, type CellEditor } from '../../components/row-table.tsx'
 import type { Problem } from '../../lib/api.ts'
 import { changeCell, readTableKey, type CellChange } from '../../lib/tables.ts'
 import { useAction } from '../../lib/use-action.ts'
@@ -11,6 +11,7 @@ import { useResource } from '../../lib/use-resource.ts'
 export interface Cells {
   readonly editor: CellEditor | undefined
   readonly problem: Problem | null
+  readonly retry: () => void
   /** Column that keeps rows in place while they are changed; null for none. */
   readonly order: string | null
   readonly toggle: JSX.Element
@@ -20,33 +21,31 @@ export interface Cells {
 export function useCells(ref: string, table: string, onChanged: () => void): Cells {
   const [isOn, setOn] = useState(false)
   const [done, setDone] = useState<readonly CellChange[]>([])
-  const { busy, problem: refused, run } = useAction()
+  const { busy, problem: refused, run, clear } = useAction()
   const about = useResource(isOn ? `key ${ref} ${table}` : null, (signal) => readTableKey(ref, table, signal))
   const { key = [], fixed = [] } = about.value ?? {}
-  const isPublic = table.startsWith('public.')
+  /** The value as it is kept, which may be another one than was sent; undefined for none. */
   const send = async (change: CellChange) => {
-    let isKept = false
+    let kept: string | null | undefined
     await run(async () => {
-      await changeCell(ref, table.slice('public.'.length), change)
-      isKept = true
+      kept = (await changeCell(ref, table, change)).value
+      onChanged()
     })
-    if (isKept) onChanged()
-    return isKept
+    return kept
   }
-  const keyOf = (row: Row) => Object.fromEntries(key.map((column) => [column, textOf(row[column]) ?? '']))
   const editor: CellEditor = {
-    canEdit: (row, column) =>
-      key.length > 0 && !fixed.includes(column) && isExact(row[column]) && key.every((name) => isExact(row[name])),
+    canEdit: (row, column) => !fixed.includes(column) && [column, ...key].every((name) => isExact(row[name])),
     edit: async (row, column, to) => {
-      const change = { key: keyOf(row), column, from: textOf(row[column]), to }
-      const isKept = await send(change)
-      if (isKept) setDone((now) => [...now, change])
-      return isKept
+      const named = Object.fromEntries(key.map((name) => [name, textOf(row[name])!]))
+      const change = { key: named, column, from: textOf(row[column]), to }
+      const kept = await send(change)
+      if (kept !== undefined) setDone((now) => [...now, { ...change, to: kept }])
+      return kept !== undefined
     },
   }
   const takeBack = async () => {
     const last = done.at(-1)!
-    if (await send({ ...last, from: last.to, to: last.from })) setDone((now) => now.slice(0, -1))
+    if ((await send({ ...last, from: last.to, to: last.from })) !== undefined) setDone((now) => now.slice(0, -1))
   }
   const toggle = (
     <>
@@ -59,21 +58,21 @@ export function useCells(ref: string, table: string, onChanged: () => void): Cel
           Undo the last edit
         </Button>
       )}
-      {isOn && (!isPublic || (about.value && key.length === 0)) && (
-        <span class="small dim">This is a view or has no primary key, so its rows cannot be changed here.</span>
+      {about.value && key.length === 0 && (
+        <span class="small dim">Only rows of a table of public that has a primary key are changed here.</span>
       )}
     </>
   )
-  return {
-    editor: isOn && isPublic ? editor : undefined,
-    problem: refused ?? about.problem,
-    order: key[0] ?? null,
-    toggle,
+  const retry = () => {
+    clear()
+    about.reload()
   }
+  const problem = refused ?? about.problem
+  return { editor: key.length > 0 ? editor : undefined, problem, retry, order: key[0] ?? null, toggle }
 }
 
-/** True for a value that its text gives back: no list, no geometry, no whole number that the page had to round. */
+/** True for a value that its text gives back, in one line and within what is compared: no whole number that the page had to round. */
 function isExact(value: unknown): boolean {
   if (typeof value === 'number') return !Number.isInteger(value) || Number.isSafeInteger(value)
-  return typeof value !== 'object' || value === null
+  return typeof value !== 'string' || (value.length <= 1000 && !/[\r\n]/.test(value))
 }
