@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { serveAlone } from '../support/alone-page.ts'
@@ -157,6 +159,33 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
     await page.getByText('Rows of districts').click()
   })
 
+  test('two rasters are compared up to a line that keys move, and the second map is gone at the end', async () => {
+    const scene = (await readFile(join(stack.home, 'data', 'demo-scene.tif'))).toString('base64')
+    for (const name of ['before.tif', 'after.tif']) {
+      await drop(name, scene, 'base64')
+      await page.getByRole('checkbox', { name: `Show ${name}` }).waitFor()
+    }
+    await page.getByRole('button', { name: 'Compare two rasters' }).click()
+    await page.locator('.compare-over .map-box[aria-busy=false]').waitFor()
+    const line = page.getByRole('slider', { name: 'Place of the line' })
+    await line.press('End')
+    expect(await line.inputValue()).toBe('100')
+    await line.press('PageDown')
+    expect(Number(await line.inputValue())).toBeLessThan(100)
+    await page.getByLabel('Left raster', { exact: true }).selectOption('after.tif')
+    await screenshot(page, 'maps-compare')
+    expect(await seriousViolations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Fade', exact: true }).click()
+    await page.getByRole('slider', { name: 'Opacity of the left raster' }).waitFor()
+    await page.getByRole('button', { name: 'End the comparison' }).click()
+    await page.getByRole('button', { name: 'Compare two rasters' }).waitFor()
+    expect(await page.locator('canvas.maplibregl-canvas').count()).toBe(1)
+    await page.getByRole('button', { name: 'Remove the layer' }).click()
+    await page.getByRole('button', { name: 'before.tif', exact: true }).click()
+    await page.getByRole('button', { name: 'Remove the layer' }).click()
+    await saved()
+  })
+
   test('a map that was changed in another window is not overwritten', async () => {
     const other = await page.context().newPage()
     await other.goto(page.url())
@@ -238,14 +267,14 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
     return fetch(stack.urls.origin + path, { headers })
   }
 
-  async function drop(name: string, text: string): Promise<void> {
+  async function drop(name: string, content: string, encoding: 'utf8' | 'base64' = 'utf8'): Promise<void> {
     const data = await page.evaluateHandle(
-      ([fileName, content]) => {
+      ([fileName, base64]) => {
         const transfer = new DataTransfer()
-        transfer.items.add(new File([content!], fileName!))
+        transfer.items.add(new File([Uint8Array.from(atob(base64!), (char) => char.charCodeAt(0))], fileName!))
         return transfer
       },
-      [name, text],
+      [name, Buffer.from(content, encoding).toString('base64')],
     )
     for (const event of ['dragover', 'drop']) await page.dispatchEvent('main', event, { dataTransfer: data })
   }

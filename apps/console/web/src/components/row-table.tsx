@@ -130,17 +130,16 @@ function Field(props: {
   onText: (to: string | null) => Promise<boolean>
 }): JSX.Element {
   const { text, label, onText } = props
+  const take = async (input: HTMLInputElement) => {
+    if (!(await onText(input.value === '' ? null : input.value))) input.value = text ?? ''
+  }
   return (
     <input
       class="input cell"
       aria-label={label}
       placeholder={text === null ? 'no value' : 'empty text'}
       value={text ?? ''}
-      onChange={({ currentTarget: input }) =>
-        void onText(input.value === '' ? null : input.value).then((isKept) => {
-          if (!isKept) input.value = text ?? ''
-        })
-      }
+      onChange={(event) => void take(event.currentTarget)}
       onKeyDown={(event) => {
         if (event.key === 'Enter') event.currentTarget.blur()
         if (event.key === 'Escape') event.currentTarget.value = text ?? ''
@@ -151,7 +150,8 @@ function Field(props: {
 
 /** A value as the server reads it; null for none. */
 export function textOf(value: unknown): string | null {
-  return value === null || value === undefined ? null : String(value as string | number | boolean)
+  if (value === null || value === undefined) return null
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function cell(value: unknown): string {

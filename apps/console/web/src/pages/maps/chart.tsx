@@ -4,6 +4,7 @@ import type { Map as MapLibreMap } from 'maplibre-gl'
 import type { VectorLayer } from '@terrane/map-style'
 import { CHART_PARTS, chartKind, chartSql, type ChartKind, type ChartRows } from '@terrane/map-style/chart'
 import { Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Histogram } from '../../components/histogram.tsx'
 import { formatNumber, formatRange, formatRows } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { geometryIn, readColumns, readStatement } from '../../lib/sql.ts'
@@ -106,19 +107,14 @@ function Bars({ kind, name, parts }: { kind: ChartKind; name: string; parts: rea
       </ul>
     )
   }
-  const width = kind === 'number' ? CHART_PARTS.number : parts.length
+  const bars = parts.map((part) => ({
+    at: part.part,
+    count: part.rows,
+    title: `${said(part)}: ${formatRows(part.rows)}`,
+  }))
   return (
     <figure>
-      <svg viewBox={`0 0 ${width} 40`} preserveAspectRatio="none" role="img" aria-label={`Histogram of ${name}`}>
-        {parts.map((part) => {
-          const height = part.rows === 0 ? 0 : Math.max(0.6, (40 * part.rows) / most)
-          return (
-            <rect key={part.part} x={part.part} y={40 - height} width="0.92" height={height}>
-              <title>{`${said(part)}: ${formatRows(part.rows)}`}</title>
-            </rect>
-          )
-        })}
-      </svg>
+      <Histogram of={name} bars={bars} width={kind === 'number' ? CHART_PARTS.number : parts.length} />
       <figcaption class="row small dim nums">
         <span>{said(parts[0]!)}</span>
         <span>most: {formatRows(most)}</span>

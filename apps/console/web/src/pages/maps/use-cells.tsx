@@ -74,5 +74,6 @@ export function useCells(ref: string, table: string, onChanged: () => void): Cel
 /** True for a value that its text gives back, in one line and within what is compared: no whole number that the page had to round. */
 function isExact(value: unknown): boolean {
   if (typeof value === 'number') return !Number.isInteger(value) || Number.isSafeInteger(value)
-  return typeof value !== 'string' || (value.length <= 1000 && !/[\r\n]/.test(value))
+  if (typeof value === 'string') return value.length <= 1000 && !/[\r\n]/.test(value)
+  return typeof value !== 'object' || value === null
 }
