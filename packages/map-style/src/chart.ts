@@ -1,5 +1,6 @@
-import { qualified, quoteIdentifier, quoteLiteral } from '@terrane/core/sql-text'
+import { quoteIdentifier, quoteLiteral } from '@terrane/core/sql-text'
 import type { Filter } from './document.ts'
+import { named } from './question.ts'
 
 /** How the rows of a column are counted: in ranges of numbers, in periods, or by value. */
 export type ChartKind = 'number' | 'time' | 'category'
@@ -32,7 +33,7 @@ export function chartKind(type: string): ChartKind | null {
 export function chartSql(of: ChartRows, column: string, type: string): string {
   const kind = chartKind(type)
   if (kind === null) throw new TypeError(`a column of type ${type} has no chart`)
-  const values = `select ${valueOf(column, type, kind)} as v from ${named(of.table)} where ${whereOf(of, column)}`
+  const values = `select ${valueOf(column, type, kind)} as v from ${named(of)} where ${whereOf(of, column)}`
   if (kind === 'number') return numberSql(values)
   return kind === 'time' ? timeSql(values) : categorySql(values)
 }
@@ -115,9 +116,4 @@ function conditionSql({ property, is, value }: Filter): string {
     case 'filled':
       return `${name}::text <> ''`
   }
-}
-
-function named(table: string): string {
-  const dot = table.indexOf('.')
-  return qualified(table.slice(0, dot), table.slice(dot + 1))
 }

@@ -72,7 +72,7 @@ export function Compare(props: {
         <Over projectRef={projectRef} map={map} document_={document_} pair={pair} />
       </div>
       {mode === 'swipe' && <div class="compare-line" style={{ left: `${at}%` }} />}
-      <div class="compare on card">
+      <div class="compare on">
         <Slider
           label={mode === 'swipe' ? 'Place of the line' : 'Opacity of the left raster'}
           value={at}
