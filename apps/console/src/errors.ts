@@ -55,6 +55,13 @@ export const mapChanged = defineError(
   () => ({ hint: 'Look at the map as it is now, then make it public.' }),
 )
 
+export const rowChanged = defineError(
+  'ROW_CHANGED',
+  'conflict',
+  (f: { column: string }) => `The row is gone, or its ${f.column} is not what the page shows`,
+  () => ({ hint: 'Read the rows again, then change the value.' }),
+)
+
 export const tableNotShared = defineError(
   'TABLE_NOT_SHARED',
   'conflict',

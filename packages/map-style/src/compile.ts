@@ -133,7 +133,9 @@ function areaParts(
     paint: { 'fill-color': colorOf(layer.color), 'fill-opacity': opacity },
   }
   if (outline.width === 0) return [fill]
-  const paint = { 'line-color': outline.color, 'line-width': outline.width, 'line-opacity': opacity }
+  // A whole outline hides areas of a few pixels.
+  const width = ['interpolate', ['linear'], ['zoom'], 4, outline.width / 8, 9, outline.width]
+  const paint = { 'line-color': outline.color, 'line-width': width, 'line-opacity': opacity }
   const line: StyleLayer = {
     ...(drawn('outline', 'Polygon') as StyleLayer),
     type: 'line',

@@ -99,7 +99,8 @@ function boxAround(geometry: string, meters: string): string {
   return `st_expand(${geometry}, ${up} / cos(radians(least(89.9, ${latitude}))), ${up})`
 }
 
-function named({ table }: QuestionTable): string {
+/** A table's quoted name. */
+export function named({ table }: { readonly table: string }): string {
   const dot = table.indexOf('.')
   return qualified(table.slice(0, dot), table.slice(dot + 1))
 }

@@ -3,9 +3,9 @@ import { isTextOrNone, quotedInList, restConditions } from '@terrane/map-style/f
 import type { Http } from '@terrane/service'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { filtersInvalid } from '../errors.ts'
+import { filtersInvalid, projectKeyEnded, rowChanged } from '../errors.ts'
 import { projectOf } from '../sessions/guard.ts'
-import { ask, pass, pathOf, type Ask } from '../upstream/ask.ts'
+import { ask, pass, pathOf, readAnswer, send, type Ask } from '../upstream/ask.ts'
 
 const Params = Type.Object({
   ref: Type.String(),
@@ -31,17 +31,36 @@ const Rows = Type.Object({
   descending: Type.Optional(Type.Boolean()),
   filters: Type.Optional(Type.String({ maxLength: 4000, description: 'Filters of a layer of a map, as JSON.' })),
 })
+/** Names that REST itself uses are no columns there. */
+const COLUMN = '^(?!(select|order|limit|offset|columns|on_conflict|and|or)$|not\\.)[^.]{1,63}$'
 const Filters = Type.Array(
   Type.Object({
-    // Names with a meaning in PostgREST's queries cannot be column filters.
-    property: Type.String({
-      pattern: '^(?!(select|order|limit|offset|columns|on_conflict|and|or)$|not\\.)[^.]{1,63}$',
-    }),
+    property: Type.String({ pattern: COLUMN }),
     is: Type.Enum(['equal', 'not', 'less', 'more', 'contains', 'empty', 'filled']),
     value: Type.Union([Type.String(), Type.Number(), Type.Boolean()]),
   }),
   { maxItems: 5 },
 )
+/** Values that are compared stand in an address, which has a bound. */
+const Compared = Type.String({ maxLength: 1000 })
+const EditParams = Type.Object({ ref: Type.String(), table: Params.properties.table })
+/** Values are texts that the column's type reads. */
+const Edit = Type.Object(
+  {
+    key: Type.Record(Type.String({ pattern: COLUMN }), Compared, {
+      minProperties: 1,
+      maxProperties: 8,
+      additionalProperties: false,
+      description: 'Columns of the primary key, with the values of the row.',
+    }),
+    column: Type.String({ pattern: COLUMN }),
+    from: Type.Union([Compared, Type.Null()]),
+    to: Type.Union([Type.String({ maxLength: 100_000 }), Type.Null()]),
+  },
+  { additionalProperties: false },
+)
+/** The longest answer about one row. */
+const ROW_BYTES = 1 << 20
 
 const File = Type.Object({ format: Type.Enum(EXPORT_FORMATS.filter((format) => format !== 'Shapefile')) })
 /** A format that is written completely before its first byte needs a long timeout. */
@@ -96,6 +115,7 @@ export function tableRoutes(app: Http): void {
     },
   )
   shareRoutes(app)
+  editRoute(app)
   app.delete('/api/projects/:ref/tables/:schema/:table', { schema: { params: Params } }, async (request, reply) => {
     const { schema, table } = request.params
     const what =
@@ -104,6 +124,41 @@ export function tableRoutes(app: Http): void {
         : call('drop_table', { p_schema: schema, p_table: table })
     return pass(reply, await ask(request, reply, projectOf(request).connection.data(), what))
   })
+}
+
+/**
+ * `PATCH …/tables/public/{table}/rows`: one cell of one row, as the service role; answers the `value` that the row has now,
+ * as text. What the database refuses (a check, a generated column, a right that is missing) is passed on in its words.
+ */
+function editRoute(app: Http): void {
+  app.patch(
+    '/api/projects/:ref/tables/public/:table/rows',
+    { schema: { params: EditParams, body: Edit } },
+    async (request, reply) => {
+      const { key, column, from, to } = request.body
+      const query = new URLSearchParams({ select: `value:${quotedInList(column)}::text` })
+      for (const [name, value] of Object.entries(key)) query.append(name, `eq.${value}`)
+      query.append(column, from === null ? 'is.null' : `eq.${from}`)
+      const endpoint = projectOf(request).connection.data()
+      const answer = await send(request, reply, endpoint, {
+        method: 'PATCH',
+        path: `/rest/v1${pathOf(request.params.table)}`,
+        query,
+        headers: {
+          accept: 'application/json',
+          'content-profile': 'public',
+          // A key that several rows have changes none.
+          prefer: 'handling=strict, max-affected=1, return=representation',
+        },
+        body: JSON.stringify({ [column]: to }),
+      })
+      if (answer.status === 401) throw projectKeyEnded({ service: endpoint.service })
+      if (!answer.ok) return pass(reply, answer)
+      const [row] = (await readAnswer(endpoint, answer, ROW_BYTES)) as readonly { value: string | null }[]
+      if (!row) throw rowChanged({ column })
+      return row
+    },
+  )
 }
 
 function shareRoutes(app: Http): void {

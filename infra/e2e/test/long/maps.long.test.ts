@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { serveAlone } from '../support/alone-page.ts'
@@ -119,6 +121,71 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
     await expect.poll(() => names.allInnerTexts()).toEqual(['districts', 'demo pois'])
   })
 
+  test('a cell is changed, refused in the words of the database, and taken back', async () => {
+    await page.getByRole('button', { name: 'districts', exact: true }).click()
+    await page.getByText('Rows of districts').click()
+    await page.getByRole('checkbox', { name: 'Edit cells' }).check()
+    const name = page.getByLabel('name of row 1', { exact: true })
+    const before = await name.inputValue()
+    await name.fill('Renamed')
+    await name.press('Enter')
+    const undo = page.getByRole('button', { name: 'Undo the last edit' })
+    await undo.and(page.locator(':enabled')).waitFor()
+    const renamed = () =>
+      ask('/rest/v1/districts?select=name&name=eq.Renamed', 'public').then((answer) => answer.json())
+    expect(await renamed()).toEqual([{ name: 'Renamed' }])
+    const population = page.getByLabel('population of row 1', { exact: true })
+    const count = await population.inputValue()
+    await watch.expecting(/400/, async () => {
+      await population.fill('many')
+      await population.press('Enter')
+      await page.getByText('invalid input syntax for type integer').waitFor()
+    })
+    await expect.poll(() => population.inputValue()).toBe(count)
+    expect(await seriousViolations(page)).toEqual([])
+    await undo.click()
+    await expect.poll(() => name.inputValue()).toBe(before)
+    expect(await renamed()).toEqual([])
+  })
+
+  test('a chart counts all rows, then those in view', async () => {
+    await page.getByRole('button', { name: 'Chart', exact: true }).click()
+    await page.getByRole('img', { name: 'Histogram of population' }).last().waitFor()
+    await page.getByText('144 rows with a value').waitFor()
+    await screenshot(page, 'maps-chart')
+    await page.getByLabel('Column of the chart').selectOption('name')
+    await page.getByText('132 rows with other values').waitFor()
+    expect(await seriousViolations(page)).toEqual([])
+    await page.getByText('Rows of districts').click()
+  })
+
+  test('two rasters are compared up to a line that keys move, and the second map is gone at the end', async () => {
+    const scene = (await readFile(join(stack.home, 'data', 'demo-scene.tif'))).toString('base64')
+    for (const name of ['before.tif', 'after.tif']) {
+      await drop(name, scene, 'base64')
+      await page.getByRole('checkbox', { name: `Show ${name}` }).waitFor()
+    }
+    await page.getByRole('button', { name: 'Compare two rasters' }).click()
+    await page.locator('.compare-over .map-box[aria-busy=false]').waitFor()
+    const line = page.getByRole('slider', { name: 'Place of the line' })
+    await line.press('End')
+    expect(await line.inputValue()).toBe('100')
+    await line.press('PageDown')
+    expect(Number(await line.inputValue())).toBeLessThan(100)
+    await page.getByLabel('Left raster', { exact: true }).selectOption('after.tif')
+    await screenshot(page, 'maps-compare')
+    expect(await seriousViolations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Fade', exact: true }).click()
+    await page.getByRole('slider', { name: 'Opacity of the left raster' }).waitFor()
+    await page.getByRole('button', { name: 'End the comparison' }).click()
+    await page.getByRole('button', { name: 'Compare two rasters' }).waitFor()
+    expect(await page.locator('canvas.maplibregl-canvas').count()).toBe(1)
+    await page.getByRole('button', { name: 'Remove the layer' }).click()
+    await page.getByRole('button', { name: 'before.tif', exact: true }).click()
+    await page.getByRole('button', { name: 'Remove the layer' }).click()
+    await saved()
+  })
+
   test('a map that was changed in another window is not overwritten', async () => {
     const other = await page.context().newPage()
     await other.goto(page.url())
@@ -200,14 +267,14 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
     return fetch(stack.urls.origin + path, { headers })
   }
 
-  async function drop(name: string, text: string): Promise<void> {
+  async function drop(name: string, content: string, encoding: 'utf8' | 'base64' = 'utf8'): Promise<void> {
     const data = await page.evaluateHandle(
-      ([fileName, content]) => {
+      ([fileName, base64]) => {
         const transfer = new DataTransfer()
-        transfer.items.add(new File([content!], fileName!))
+        transfer.items.add(new File([Uint8Array.from(atob(base64!), (char) => char.charCodeAt(0))], fileName!))
         return transfer
       },
-      [name, text],
+      [name, Buffer.from(content, encoding).toString('base64')],
     )
     for (const event of ['dragover', 'drop']) await page.dispatchEvent('main', event, { dataTransfer: data })
   }

@@ -1,11 +1,10 @@
 import type { JSX } from 'preact'
 import { formatNumber } from '../lib/format.ts'
+import type { Row } from '../lib/sql.ts'
 import { Button, IconButton } from './basics.tsx'
 
 /** Longest text of a cell. Geometries and vectors are cut off. */
 const MAX_TEXT = 80
-
-type Row = Readonly<Record<string, unknown>>
 
 /** The column by which rows are sorted; null for none. */
 export interface Sort {
@@ -13,14 +12,21 @@ export interface Sort {
   readonly isDescending: boolean
 }
 
-/** Rows of a table. With `onSort` the column heads sort; with `onRow` a click selects a row. */
+/** Changes cells: `edit` tells whether the change was kept. An empty text is no value. */
+export interface CellEditor {
+  readonly canEdit: (row: Row, column: string) => boolean
+  readonly edit: (row: Row, column: string, to: string | null) => Promise<boolean>
+}
+
+/** Rows of a table. With `onSort` the heads of its columns sort, with `onRow` a row is chosen, with `editor` cells are fields. */
 export function RowTable(props: {
   rows: readonly Row[]
   sort?: Sort
   onSort?: (column: string) => void
   onRow?: (row: Row) => void
+  editor?: CellEditor | undefined
 }): JSX.Element {
-  const { rows, sort, onSort, onRow } = props
+  const { rows, sort, onSort, onRow, editor } = props
   const columns = Object.keys(rows[0] ?? {})
   const numeric = new Set(columns.filter((column) => rows.some((row) => typeof row[column] === 'number')))
   return (
@@ -54,7 +60,16 @@ export function RowTable(props: {
               )}
               {columns.map((column) => (
                 <td key={column} class={numeric.has(column) ? 'num' : ''}>
-                  {cell(row[column])}
+                  {editor?.canEdit(row, column) ? (
+                    <Field
+                      key={textOf(row[column])}
+                      text={textOf(row[column])}
+                      label={`${column} of row ${i + 1}`}
+                      onText={(to) => editor.edit(row, column, to)}
+                    />
+                  ) : (
+                    cell(row[column])
+                  )}
                 </td>
               ))}
             </tr>
@@ -106,6 +121,37 @@ function Head(props: {
       )}
     </th>
   )
+}
+
+/** A cell that is changed when it is left or on Enter; Escape and a refusal bring its value back. */
+function Field(props: {
+  text: string | null
+  label: string
+  onText: (to: string | null) => Promise<boolean>
+}): JSX.Element {
+  const { text, label, onText } = props
+  const take = async (input: HTMLInputElement) => {
+    if (!(await onText(input.value === '' ? null : input.value))) input.value = text ?? ''
+  }
+  return (
+    <input
+      class="input cell"
+      aria-label={label}
+      placeholder={text === null ? 'no value' : 'empty text'}
+      value={text ?? ''}
+      onChange={(event) => void take(event.currentTarget)}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') event.currentTarget.blur()
+        if (event.key === 'Escape') event.currentTarget.value = text ?? ''
+      }}
+    />
+  )
+}
+
+/** A value as the server reads it; null for none. */
+export function textOf(value: unknown): string | null {
+  if (value === null || value === undefined) return null
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function cell(value: unknown): string {

@@ -116,11 +116,18 @@ async function take(
   const { id, show, onDone, signal } = how
   const file = await oneFile(files)
   show({ name: file.name })
-  // The preview is shown during the upload.
-  const preview = await previewOf(file)
-  if (preview.length > 0 && !signal.aborted) showDropped(ref, { id, preview, tables: [], rasters: [] })
-  const path = await uploadFile(ref, file, (percent) => show({ percent: Math.min(99, percent) }), signal)
+  const drawPreview = async () => {
+    const preview = await previewOf(file)
+    if (preview.length > 0 && !signal.aborted) showDropped(ref, { id, preview, tables: [], rasters: [] })
+  }
+  // The upload goes on while the preview is read and drawn. A preview that fails stops no import, and none comes after an upload that failed.
+  const [sent] = await Promise.allSettled([
+    uploadFile(ref, file, (percent) => show({ percent: Math.min(99, percent) }), signal),
+    drawPreview(),
+  ])
+  if (sent.status === 'rejected') throw sent.reason
   signal.throwIfAborted()
+  const path = sent.value
   const fitting = taskFor(file.name, path)
   const form = formOf(ref, fitting)
   show({ percent: 100, form })

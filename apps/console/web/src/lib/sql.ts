@@ -39,13 +39,22 @@ export function keepTable(ref: string, statement: Statement, name: string): Prom
   return request('POST', projectPath(ref, '/sql/v1/table'), { ...statement, name })
 }
 
-/** The columns of a table for the question form; geometries are in degrees. @param table `schema.table` */
-export async function readQuestionTable(ref: string, table: string, signal?: AbortSignal): Promise<QuestionTable> {
+/** The columns of a table with their SQL types. @param table `schema.table` */
+export async function readColumns(ref: string, table: string, signal?: AbortSignal): Promise<SqlResult['columns']> {
   const dot = table.indexOf('.')
-  const quoted = qualified(table.slice(0, dot), table.slice(dot + 1))
-  const { columns } = await readStatement(ref, { sql: `select * from ${quoted} limit 0`, parameters: [] }, signal)
-  const geometry = columns.find(({ type }) => /^(\w+\.)?geometry\(\w+,4326\)$/.test(type))
-  return { table, columns: columns.map(({ name }) => name), geometry: geometry?.name ?? null }
+  const sql = `select * from ${qualified(table.slice(0, dot), table.slice(dot + 1))} limit 0`
+  return (await readStatement(ref, { sql, parameters: [] }, signal)).columns
+}
+
+/** The column of geometries in degrees; null for none. */
+export function geometryIn(columns: SqlResult['columns']): string | null {
+  return columns.find(({ type }) => /^(\w+\.)?geometry\(\w+,4326\)$/.test(type))?.name ?? null
+}
+
+/** The columns of a table, as a question needs them. @param table `schema.table` */
+export async function readQuestionTable(ref: string, table: string, signal?: AbortSignal): Promise<QuestionTable> {
+  const columns = await readColumns(ref, table, signal)
+  return { table, columns: columns.map(({ name }) => name), geometry: geometryIn(columns) }
 }
 
 /** The parameters in a statement, with their former types and values. */

@@ -1,5 +1,7 @@
+import { qualified } from '@terrane/core/sql-text'
 import type { Filter } from '@terrane/map-style'
 import { projectPath, request } from './api.ts'
+import { readStatement } from './sql.ts'
 
 /** A table or view of the project. */
 export interface Table {
@@ -18,9 +20,9 @@ export interface Table {
   readonly shared_with: readonly Role[]
 }
 
-/** A table name without the default schema. */
-export function tableLabel(qualified: string): string {
-  return qualified.replace(/^public\./, '')
+/** A name without the schema that goes without saying. */
+export function tableLabel(table: string): string {
+  return table.replace(/^public\./, '')
 }
 
 export type Role = 'anon' | 'authenticated'
@@ -46,6 +48,43 @@ export function readRows(
   if (isDescending) query.set('descending', 'true')
   if (filters.length > 0) query.set('filters', JSON.stringify(filters))
   return request('GET', `${pathOf(ref, table)}/rows?${query.toString()}`, undefined, signal)
+}
+
+/** Columns of the primary key, and columns that cannot be changed as text; no key for views and tables without one. */
+export interface TableKey {
+  readonly key: readonly string[]
+  readonly fixed: readonly string[]
+}
+
+/** @param table `schema.table`; tables of other schemas than `public` have no key that counts */
+export async function readTableKey(ref: string, table: string, signal?: AbortSignal): Promise<TableKey> {
+  if (!table.startsWith('public.')) return { key: [], fixed: [] }
+  // Documents, lists, geometries and bytes are other things than their texts.
+  const sql = `select a.attname as name, coalesce(a.attnum = any (i.indkey), false) as is_key,
+  a.attgenerated <> '' or a.attidentity = 'a' or t.typcategory not in ('B', 'D', 'E', 'I', 'N', 'S', 'T') and t.typname <> 'uuid' as is_fixed
+from pg_catalog.pg_attribute a
+join pg_catalog.pg_type t on t.oid = a.atttypid
+left join pg_catalog.pg_index i on i.indrelid = a.attrelid and i.indisprimary
+where a.attrelid = pg_catalog.to_regclass(:table) and a.attnum > 0 and not a.attisdropped`
+  const parameters = [{ name: 'table', type: 'text', value: qualified('public', nameIn(table)) }] as const
+  const { rows } = await readStatement(ref, { sql, parameters }, signal)
+  const namesOf = (is: string) => rows.filter((row) => row[is] === true).map((row) => String(row['name']))
+  return { key: namesOf('is_key'), fixed: [...namesOf('is_key'), ...namesOf('is_fixed')] }
+}
+
+const nameIn = (table: string) => table.slice(table.indexOf('.') + 1)
+
+/** A change of one cell; values as text, null for none. */
+export interface CellChange {
+  readonly key: Readonly<Record<string, string>>
+  readonly column: string
+  readonly from: string | null
+  readonly to: string | null
+}
+
+/** Changes a cell, unless its value is another one by now (409); the value that is kept. @param table `public.table` */
+export function changeCell(ref: string, table: string, change: CellChange): Promise<{ readonly value: string | null }> {
+  return request('PATCH', projectPath(ref, `/tables/public/${encodeURIComponent(nameIn(table))}/rows`), change)
 }
 
 export function shareTable(ref: string, table: Table, role: Role, shared: boolean): Promise<void> {

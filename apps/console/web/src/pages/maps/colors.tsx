@@ -9,6 +9,7 @@ import {
   type VectorLayer,
 } from '@terrane/map-style'
 import { Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Histogram } from '../../components/histogram.tsx'
 import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { layerColor } from '../../map/colors.ts'
@@ -124,7 +125,7 @@ function Classes(
           onChoose={(count) => onClasses({ count: Number(count) })}
         />
       </Option>
-      {told.value && <Histogram parts={told.value.histogram} color={color} low={low} />}
+      {told.value && <ColoredHistogram parts={told.value.histogram} color={color} low={low} />}
       {method === 'manual' && <Manual starts={starts} onStarts={(next) => onClasses({ starts: next })} />}
     </>
   )
@@ -162,32 +163,18 @@ function Manual({
   )
 }
 
-/** Histogram of numbers; each bar has the colour of its class on the map. */
-function Histogram(props: { parts: readonly number[]; color: Numbers; low: number }): JSX.Element | null {
+/** How often numbers occur, each part in the colour that it has on the map. */
+function ColoredHistogram(props: { parts: readonly number[]; color: Numbers; low: number }): JSX.Element | null {
   const { parts, color, low } = props
   if (parts.length === 0) return null
   const { starts, high, palette, isReversed, property } = color
   const colors = colorsOf(palette, starts.length, isReversed)
-  const most = Math.max(...parts)
-  return (
-    <svg
-      class="histogram"
-      viewBox="0 0 64 20"
-      preserveAspectRatio="none"
-      role="img"
-      aria-label={`Histogram of ${property}`}
-    >
-      {parts.map((count, i) => {
-        const value = low + ((high - low) * (i + 0.5)) / parts.length
-        const at = Math.max(
-          0,
-          starts.findLastIndex((start) => start <= value),
-        )
-        const height = count === 0 ? 0 : Math.max(0.6, (20 * count) / most)
-        return <rect key={i} x={i} y={20 - height} width="0.9" height={height} fill={colors[at]} />
-      })}
-    </svg>
-  )
+  const bars = parts.map((count, at) => {
+    const value = low + ((high - low) * (at + 0.5)) / parts.length
+    const last = starts.findLastIndex((start) => start <= value)
+    return { at, count, fill: colors[Math.max(0, last)] }
+  })
+  return <Histogram of={property} bars={bars} width={parts.length} />
 }
 
 function Palettes(props: {

@@ -3,17 +3,17 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Map as MapLibreMap, MapMouseEvent } from 'maplibre-gl'
 import type { MapDocument, MapLayer } from '@terrane/map-style'
 import { Button, IconButton, Notice, ProblemNotice } from '../../components/basics.tsx'
-import { projectPath } from '../../lib/api.ts'
 import type { KeptMap } from '../../lib/maps.ts'
 import { isDropWaiting } from '../../lib/dropped.ts'
 import { formatNumber } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { navigate } from '../../lib/router.tsx'
-import { drawMap, drawnLayers } from '../../map/draw-map.ts'
+import { drawnLayers } from '../../map/draw-map.ts'
 import { lookAt } from '../../map/look-at.ts'
 import { MapCanvas } from '../../map/map-canvas.tsx'
 import { FeatureCard, type ClickedFeature } from '../map/feature-card.tsx'
 import { AddLayer } from './add-layer.tsx'
+import { Compare, useDrawn, usePair } from './compare.tsx'
 import { LayerPanel, type LayerChange } from './layer-panel.tsx'
 import { Legend } from './legend.tsx'
 import { MapMenu } from './map-menu.tsx'
@@ -43,7 +43,8 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
   const [selected, setSelected] = useState(layers.length === 1 ? layers[0]!.id : null)
   const [isAdding, setAdding] = useState(layers.length === 0 && !isDropWaiting())
   const [clicked, setClicked] = useState<readonly ClickedFeature[]>([])
-  useDrawn(map, document_, project.ref)
+  const { pair, setPair, drawn } = usePair(document_)
+  useDrawn(map, drawn, project.ref)
   useDraftAddress(edited.version, `/p/${project.ref}/maps/${kept.id}`)
   useClicks(map, document_, setClicked)
   useKeys(edited)
@@ -78,6 +79,7 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
       </div>
       <div class="studio-main">
         <MapCanvas label={`Map ${document_.title}`} projectRef={project.ref} onMap={takeMap}>
+          <Compare projectRef={project.ref} map={map} document_={document_} pair={pair} onPair={setPair} />
           <Legend layers={layers} />
           {clicked.length > 0 && <FeatureCard features={clicked} onClose={() => setClicked([])} />}
           <Hint previewed={previewed} isEmpty={layers.length === 0} />
@@ -116,13 +118,7 @@ function Hint({ previewed, isEmpty }: { previewed: number; isEmpty: boolean }): 
   )
 }
 
-function useDrawn(map: MapLibreMap | null, document_: MapDocument, ref: string): void {
-  useEffect(() => {
-    if (map?.style) drawMap(map, document_, `${location.origin}${projectPath(ref)}`)
-  }, [map, document_])
-}
-
-/** A draft gets the URL of its map when it is saved. */
+/** A draft gets the address of its map when it is saved. */
 function useDraftAddress(version: number, path: string): void {
   useEffect(() => {
     if (version > 0 && location.pathname.endsWith('/new')) navigate(path, { replace: true })

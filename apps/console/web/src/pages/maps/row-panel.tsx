@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { GeoJSONSource, Map as MapLibreMap } from 'maplibre-gl'
+import type { GeoJSONSource, Map as MapLibreMap, VectorTileSource } from 'maplibre-gl'
 import type { VectorLayer } from '@terrane/map-style'
-import { Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Loading, ProblemNotice, Segmented } from '../../components/basics.tsx'
 import { Pager, RowTable, type Sort } from '../../components/row-table.tsx'
 import type { Project } from '../../lib/project.ts'
 import { readRows } from '../../lib/tables.ts'
@@ -10,61 +10,93 @@ import { useResource } from '../../lib/use-resource.ts'
 import { boxOf } from '../../map/box.ts'
 import { positionsOf } from '../../map/geometry.ts'
 import { lookAt } from '../../map/look-at.ts'
+import { Chart } from './chart.tsx'
+import { useCells } from './use-cells.tsx'
 
 const CHOSEN = 'chosen-row'
+const SHOWN = [
+  { value: 'rows', label: 'Table' },
+  { value: 'chart', label: 'Chart' },
+] as const
 
-/** The filtered rows of a layer. A click on a head sorts them; a click on a row shows it on the map. */
-export function RowPanel({
-  project,
-  layer,
-  map,
-}: {
-  project: Project
-  layer: VectorLayer
-  map: MapLibreMap | null
-}): JSX.Element {
+interface PanelProps {
+  readonly project: Project
+  readonly layer: VectorLayer
+  readonly map: MapLibreMap | null
+}
+
+/** The rows of a layer that its filters leave, sorted by a click on a head, shown on the map, changed, or as a chart. */
+export function RowPanel(props: PanelProps): JSX.Element {
+  const { layer } = props
   const [isOpen, setOpen] = useState(false)
+  const [shown, setShown] = useState<'rows' | 'chart'>('rows')
   return (
     <details class="row-panel" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary class="small">
         Rows of {layer.title}
         {layer.filters.length > 0 && ', filtered as the layer is'}
       </summary>
-      {isOpen && <Rows project={project} layer={layer} map={map} />}
+      {isOpen && <Segmented label="Show as" value={shown} options={SHOWN} onChange={setShown} />}
+      {isOpen && (shown === 'rows' ? <Rows {...props} /> : <Chart {...props} />)}
     </details>
   )
 }
 
-function Rows({ project, layer, map }: { project: Project; layer: VectorLayer; map: MapLibreMap | null }): JSX.Element {
+function Rows({ project, layer, map }: PanelProps): JSX.Element {
   const [offset, setOffset] = useState(0)
-  const [sort, setSort] = useState<Sort>({
-    column: null,
-    isDescending: false,
-  })
+  const [sort, setSort] = useState<Sort>({ column: null, isDescending: false })
   const dot = layer.table.indexOf('.')
   const table = { table_schema: layer.table.slice(0, dot), table_name: layer.table.slice(dot + 1) }
+  const cells = useCells(project.ref, layer.table, () => {
+    rows.reload()
+    if (map) redraw(map, layer)
+  })
+  // Without an order a row that was changed would move.
+  const column = sort.column ?? cells.order
   const how = {
     offset,
     isDescending: sort.isDescending,
     filters: layer.filters,
-    ...(sort.column !== null && { sort: sort.column }),
+    ...(column !== null && { sort: column }),
   }
   const rows = useResource(`rows ${project.ref} ${layer.table} ${JSON.stringify(how)}`, (signal) =>
     readRows(project.ref, table, how, signal),
   )
   const count = rows.value?.length ?? 0
-  const by = (column: string) => {
+  const by = (next: string) => {
     setOffset(0)
-    setSort({ column, isDescending: sort.column === column && !sort.isDescending })
+    setSort({ column: next, isDescending: sort.column === next && !sort.isDescending })
+  }
+  const problem = cells.problem ?? rows.problem
+  const retry = () => {
+    cells.retry()
+    rows.reload()
   }
   return (
     <>
-      {rows.problem && <ProblemNotice problem={rows.problem} onRetry={rows.reload} />}
-      {!rows.value && !rows.problem && <Loading what="Loading rows" />}
-      {rows.value && <RowTable rows={rows.value} sort={sort} onSort={by} onRow={(row) => map && showRow(map, row)} />}
-      <Pager offset={offset} count={count} onOffset={setOffset} />
+      {problem && <ProblemNotice problem={problem} onRetry={retry} />}
+      {!rows.value && !problem && <Loading what="Loading rows" />}
+      {rows.value && (
+        <RowTable
+          rows={rows.value}
+          sort={sort}
+          onSort={by}
+          onRow={(row) => map && showRow(map, row)}
+          editor={cells.editor}
+        />
+      )}
+      <div class="row">
+        <Pager offset={offset} count={count} onOffset={setOffset} />
+        {cells.toggle}
+      </div>
     </>
   )
+}
+
+/** Asks the tiles of a layer again. */
+function redraw(map: MapLibreMap, { id }: VectorLayer): void {
+  const source = map.getSource<VectorTileSource>(`map:${id}`)
+  if (source?.tiles) source.setTiles(source.tiles)
 }
 
 /** Outlines the geometry of a row and moves to it. */
