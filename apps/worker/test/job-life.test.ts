@@ -12,7 +12,7 @@ import { startBoss } from '../src/queue/boss.ts'
 import { JobLeases } from '../src/queue/job-leases.ts'
 import { JobStore } from '../src/queue/job-store.ts'
 import type { Claim } from '../src/queue/queue-tables.ts'
-import { ensureQueue } from '../src/queue/queues.ts'
+import { ensureQueue } from '../src/queue/open-queue.ts'
 import { fakeTask } from './fake-tasks.ts'
 import { HEADERS, openWorker, submit, until, type TestWorker } from './harness.ts'
 

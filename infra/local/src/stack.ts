@@ -7,7 +7,7 @@ import { writeTown } from './demo/town.ts'
 import { KeptApp } from './kept-app.ts'
 import { printLine } from './log.ts'
 import type { Keys } from './keys.ts'
-import { refuseTakenPorts } from './ports.ts'
+import { refuseTakenPorts } from './refuse-taken-ports.ts'
 import type { Settings } from './settings.ts'
 
 /** The running stack. */

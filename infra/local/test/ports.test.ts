@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { refuseTakenPorts } from '../src/ports.ts'
+import { refuseTakenPorts } from '../src/refuse-taken-ports.ts'
 import { readSettings } from '../src/settings.ts'
 
 async function port(isOpen: boolean): Promise<string> {

@@ -6,7 +6,7 @@ import { keyEnded, keyNotFound, keyNotIssued, secretsKeyNeeded } from './errors.
 import { KEY_CHANNEL, KEY_COLUMNS, KEY_TABLES, keyPrefix, type KeyRecord, type KeyRole } from './key-record.ts'
 import { isUuid } from './organizations.ts'
 import { servicesKeyContext } from './projects.ts'
-import { revokeTokens, type RevokedTokens } from './revocations.ts'
+import { revokeTokens, type RevokedTokens } from './revoked-tokens.ts'
 
 export interface NewKey {
   readonly organizationId: string

@@ -3,7 +3,7 @@ import type { Database } from '@terrane/database'
 import type { Logger } from '@terrane/service'
 import { KEY_CHANNEL, type KeyRecord } from './key-record.ts'
 import { Keyring, type FoundKey } from './keyring.ts'
-import { Revocations, readRevoked } from './revocations.ts'
+import { Revocations, readRevoked } from './revoked-tokens.ts'
 
 export interface OpenKeyringOptions {
   /** The database of the control plane; called again when it failed. */

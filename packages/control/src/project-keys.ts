@@ -1,7 +1,7 @@
 import { unauthorized, type CheckRevoked, type Principal } from '@terrane/auth'
 import type { Keyring } from './keyring.ts'
 import type { OpenKeyring } from './open-keyring.ts'
-import { revocationsOf } from './revocations.ts'
+import { revocationsOf } from './revoked-tokens.ts'
 
 /** Looks a key up by its SHA-256; null when unknown. */
 export type FindKey = (sha256: string) => Promise<Principal | null>

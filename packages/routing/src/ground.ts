@@ -18,7 +18,7 @@ import { isReachable, type Reach } from './snap/reach.ts'
 import { Regions } from './snap/regions.ts'
 import type { Snapped } from './snap/candidate.ts'
 import { snap } from './snap/snap.ts'
-import { TimedLaw, TimedRules } from './time/law.ts'
+import { TimedLaw, TimedRules } from './time/timed-rules.ts'
 
 /** How a router answers. */
 export interface GroundOptions {

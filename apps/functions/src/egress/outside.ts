@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import { resolvePublicHost, type FetchPolicy } from '@terrane/service'
 import { deny, type Outgoing } from './door.ts'
 import { forward, passable } from './forward.ts'
-import { allowing, isListed } from './listed.ts'
+import { allowing, isListed } from './allowed-hosts.ts'
 
 /** Longest silence of a host outside, in milliseconds. */
 const IDLE_TIMEOUT_MS = 60_000

@@ -4,7 +4,7 @@ import { resolvePublicHost, type FetchPolicy } from '@terrane/service'
 import type { FunctionVersion } from '../function-version.ts'
 import { DATABASE_TARGET } from '../database/address.ts'
 import type { DatabaseDoor, Visitor } from '../database/door.ts'
-import { allowing, isListed } from './listed.ts'
+import { allowing, isListed } from './allowed-hosts.ts'
 
 export interface SocketsOptions {
   /** Access to the project's database; null where functions have none. */

@@ -6,7 +6,7 @@ import { CALL_EXPIRES_S, type Attempt, type Caller } from '../events/caller.ts'
 import { LIVE_FUNCTIONS } from '../events/function-limits.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
 import { inTransaction } from '../queue/boss.ts'
-import { openQueue } from '../queue/queues.ts'
+import { openQueue } from '../queue/open-queue.ts'
 import { makeSecret } from '../webhooks/sign.ts'
 import { nextTick } from './cron.ts'
 

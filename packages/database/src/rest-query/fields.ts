@@ -1,5 +1,5 @@
 import { badQuery } from './errors.ts'
-import { indexOutsideQuotes, splitOutside, unquote } from './operators.ts'
+import { indexOutsideQuotes, splitOutside, unquote } from './query-text.ts'
 import type { FieldPath } from './query.ts'
 
 /**

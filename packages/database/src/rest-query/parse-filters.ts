@@ -1,6 +1,6 @@
 import { badQuery } from './errors.ts'
 import { closed, fieldPath, list } from './fields.ts'
-import { enclosed, indexOutsideQuotes, listElements, readOperator, splitOutside, unquote } from './operators.ts'
+import { enclosed, indexOutsideQuotes, listElements, readOperator, splitOutside, unquote } from './query-text.ts'
 import { expandedSize } from './pattern-size.ts'
 import type { Condition, Filter, Logic } from './query.ts'
 

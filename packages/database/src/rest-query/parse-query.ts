@@ -1,6 +1,6 @@
 import { badQuery, notEmbedded } from './errors.ts'
 import { count, fieldPath, list, resourcePath } from './fields.ts'
-import { indexOutsideQuotes, unquote } from './operators.ts'
+import { indexOutsideQuotes, unquote } from './query-text.ts'
 import { filter, isFilterText, logic } from './parse-filters.ts'
 import { parseSelect, type OpenResource } from './parse-select.ts'
 import type { OrderItem, RestQuery } from './query.ts'

@@ -1,6 +1,6 @@
 import { badQuery } from './errors.ts'
 import { fieldPath, list } from './fields.ts'
-import { indexOutsideQuotes, unquote } from './operators.ts'
+import { indexOutsideQuotes, unquote } from './query-text.ts'
 import { AGGREGATES, type Aggregate, type Embed, type Resource, type SelectItem } from './query.ts'
 
 /** Most levels of embedded resources. */

@@ -11,7 +11,7 @@ import { type Label, labelOf } from '../search/cch/hierarchy.ts'
 import { UNREACHABLE } from '../search/search.ts'
 import type { SweepSeed } from '../search/sweep.ts'
 import type { Candidate } from '../snap/candidate.ts'
-import type { TimedLaw } from '../time/law.ts'
+import type { TimedLaw } from '../time/timed-rules.ts'
 import { ArcValues } from './arc-values.ts'
 import type { MatrixRequest } from './request.ts'
 

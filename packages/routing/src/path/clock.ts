@@ -1,7 +1,7 @@
 import type { ArcGraph, PathSearch } from '../search/search.ts'
 import { type TimedOptions, timedSearch } from '../search/timed.ts'
 import { WEIGHT_PER_SECOND, type StateWeights } from '../states/weights.ts'
-import type { TimedLaw } from '../time/law.ts'
+import type { TimedLaw } from '../time/timed-rules.ts'
 import { elapsed, type SpeedAt } from './elapsed.ts'
 import type { PathEdge } from './path.ts'
 

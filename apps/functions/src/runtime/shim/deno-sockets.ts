@@ -1,6 +1,6 @@
 // Lets Node's and Deno's TCP clients reach the hosts that the policy lists. They connect to a unix socket and name the
 // target in the first line. The host enforces the policy; the errors here only inform the function's author.
-import { isListed } from '../../egress/listed.ts'
+import { isListed } from '../../egress/allowed-hosts.ts'
 
 /**
  * Parts of Node's modules that the shim uses. Loaded only where the bundle uses them, because loading takes some

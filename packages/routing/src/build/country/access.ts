@@ -1,5 +1,5 @@
 import { Access } from '../../graph/attributes.ts'
-import { COUNTRIES } from '../law.ts'
+import { COUNTRIES } from '../access-law.ts'
 import type { WayAccess } from '../tags/way-access.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { Access } from '../../graph/attributes.ts'
-import { GENERAL_KEYS, meaningOf, MODE_LAWS, type ModeLaw } from '../law.ts'
+import { GENERAL_KEYS, meaningOf, MODE_LAWS, type ModeLaw } from '../access-law.ts'
 import type { Tags } from './values.ts'
 
 /** Access of a mode by tags: open, open for local access only, or closed. */

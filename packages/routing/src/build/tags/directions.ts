@@ -1,5 +1,5 @@
 import { Access, ALL_ACCESS } from '../../graph/attributes.ts'
-import { GENERAL_KEYS, MODE_LAWS, type ModeLaw } from '../law.ts'
+import { GENERAL_KEYS, MODE_LAWS, type ModeLaw } from '../access-law.ts'
 import { verdictOf, withWheelchair } from './decide.ts'
 import type { Tags } from './values.ts'
 

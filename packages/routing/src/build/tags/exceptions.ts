@@ -1,7 +1,7 @@
 import { Access, Limit } from '../../graph/attributes.ts'
 import { sizesWithin } from '../../time/conditions.ts'
 import { type ConditionalCase, conditionalCases, hasConditions, isForLocals } from './conditional.ts'
-import { accessOfClass, ACCESS_KEYS, GENERAL_KEYS, MODE_LAWS } from '../law.ts'
+import { accessOfClass, ACCESS_KEYS, GENERAL_KEYS, MODE_LAWS } from '../access-law.ts'
 import { addressed, closes, decisionOf, opens } from './decide.ts'
 import type { Tags } from './values.ts'
 import type { WayLimit } from './way-limits.ts'

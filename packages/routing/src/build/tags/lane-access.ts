@@ -1,5 +1,5 @@
 import { Access } from '../../graph/attributes.ts'
-import { ACCESS_KEYS, MODE_LAWS } from '../law.ts'
+import { ACCESS_KEYS, MODE_LAWS } from '../access-law.ts'
 import { verdictOf } from './decide.ts'
 import type { Tags } from './values.ts'
 

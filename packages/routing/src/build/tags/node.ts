@@ -1,5 +1,5 @@
 import { Access, ALL_ACCESS, NodeType } from '../../graph/attributes.ts'
-import { type Barrier, barrierKind, MODE_LAWS, PASSES } from '../law.ts'
+import { type Barrier, barrierKind, MODE_LAWS, PASSES } from '../access-law.ts'
 import { closes, decisionOf, namedModes, verdictOf, withWheelchair } from './decide.ts'
 import { type Tags, WHEELCHAIR } from './values.ts'
 import { withExceptions } from './exceptions.ts'

@@ -9,7 +9,7 @@ import {
   MOTOR,
   NOT_WITH_MANY,
   SLOW,
-} from '../law.ts'
+} from '../access-law.ts'
 import { closes, type Decision, decisionOf, directedDecision, namedModes, withWheelchair } from './decide.ts'
 import { type Directions, isCarried, isOneway, opensBack, travel } from './directions.ts'
 import { closedByLanes } from './lane-access.ts'

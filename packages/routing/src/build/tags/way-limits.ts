@@ -1,7 +1,7 @@
 import { Access, ALL_ACCESS, Limit } from '../../graph/attributes.ts'
 import { type SizeLimit, sizeLimit } from '../../time/conditions.ts'
 import { conditionalCases, hasConditions, isForLocals } from './conditional.ts'
-import { ACCESS_KEYS, FEW_PEOPLE } from '../law.ts'
+import { ACCESS_KEYS, FEW_PEOPLE } from '../access-law.ts'
 import { addressed, closes, namedModes, opens, verdictOf } from './decide.ts'
 import { HAZMAT, metres, type Tags, tonnes } from './values.ts'
 import { isForHighOccupancy } from './way-access.ts'

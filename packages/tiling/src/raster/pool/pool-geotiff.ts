@@ -1,5 +1,5 @@
 import { createBlockReader } from '../decode/block-reader.ts'
-import { storedNodata } from '../nodata.ts'
+import { storedNodata } from '../stored-nodata.ts'
 import { bandOutOfRange, unsupportedLayout } from '../errors.ts'
 import type { RasterInfo } from '../raster-info.ts'
 import type { ByteSource } from '../source.ts'

@@ -1,4 +1,4 @@
-import { storedNodata } from '../nodata.ts'
+import { storedNodata } from '../stored-nodata.ts'
 import { flagValid, markMissing, markTransparent, INVALID } from '../tensor/validity.ts'
 import type { PixelRect } from '../plan.ts'
 import type { RasterInfo, RasterLevel } from '../raster-info.ts'

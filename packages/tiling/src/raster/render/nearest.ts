@@ -2,7 +2,7 @@ import type { RasterInfo, RasterLevel } from '../raster-info.ts'
 import type { BlockStore } from './blocks.ts'
 import type { SourceGrid } from './grid.ts'
 import type { ChosenLevel } from './level.ts'
-import { storedNodata } from '../nodata.ts'
+import { storedNodata } from '../stored-nodata.ts'
 import { allocatePlane, bandsToRead, blockOfBand, offsetInPixel } from './pixels.ts'
 import type { BandChoice, ReadPixels } from './pixels.ts'
 

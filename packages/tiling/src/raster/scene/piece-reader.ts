@@ -1,5 +1,5 @@
 import { openGeoTiff } from '../geotiff/open.ts'
-import { storedNodata } from '../nodata.ts'
+import { storedNodata } from '../stored-nodata.ts'
 import type { PixelRect } from '../plan.ts'
 import type { RasterInfo, Samples } from '../raster-info.ts'
 import type { ByteSource } from '../source.ts'

@@ -1,7 +1,7 @@
 import { rasterTooLarge, sceneUnusable, unsupportedLayout } from '../errors.ts'
 import type { Guard } from '../errors.ts'
 import { SAMPLE_BYTES } from '../decode/samples.ts'
-import { storedNodata } from '../nodata.ts'
+import { storedNodata } from '../stored-nodata.ts'
 import type { Affine, BandColor, RasterInfo, SampleType } from '../raster-info.ts'
 import { checkSameCrs, coverOf, georeferencedPlacement, placementOf } from './placement.ts'
 import type { Placement } from './placement.ts'

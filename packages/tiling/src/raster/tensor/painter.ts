@@ -1,7 +1,7 @@
 import { createBlockReader } from '../decode/block-reader.ts'
 import type { BlockReader } from '../decode/block-reader.ts'
 import { SAMPLE_BYTES } from '../decode/samples.ts'
-import { storedNodata } from '../nodata.ts'
+import { storedNodata } from '../stored-nodata.ts'
 import type { PixelRect, TilePlan, TileWindow } from '../plan.ts'
 import type { RasterInfo, RasterLevel, Samples } from '../raster-info.ts'
 import type { ByteSource } from '../source.ts'

@@ -2,7 +2,7 @@ import { Path, twiceArea } from '@terrane/core'
 import { LINE, POLYGON } from '../features/shape.ts'
 import type { Shape } from '../features/shape.ts'
 import type { Bits } from '../geometry/junctions.ts'
-import { VertexRanker } from '../geometry/simplify.ts'
+import { VertexRanker } from '../geometry/rank-vertices.ts'
 import { unitAt } from '../world.ts'
 import type { Slicer } from './slicer.ts'
 

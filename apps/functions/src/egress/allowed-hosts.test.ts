@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { allowing, isListed } from './listed.ts'
+import { allowing, isListed } from './allowed-hosts.ts'
 
 test.each([
   ['a.example', 'A.example', 443, true, true],

@@ -4,7 +4,7 @@ import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Keys, Organizations, Projects, openKeyring, type OpenKeyring } from '../src/index.ts'
 import { keysOfProject } from '../src/project-keys.ts'
-import { Revocations, type RevokedPage } from '../src/revocations.ts'
+import { Revocations, type RevokedPage } from '../src/revoked-tokens.ts'
 
 const SECRET = 'a-secret-of-at-least-thirty-two-characters'
 const REFUSED = { code: 'UNAUTHORIZED', message: expect.stringContaining('revoked') as string }

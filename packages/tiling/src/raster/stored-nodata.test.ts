@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { storedNodata } from './nodata.ts'
+import { storedNodata } from './stored-nodata.ts'
 
 // What GDAL 3.10 masks of a band whose nodata is that.
 test.each([

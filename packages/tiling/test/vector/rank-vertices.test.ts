@@ -4,7 +4,7 @@ import { featureSizeBound, writeFeature } from '../../src/vector/features/featur
 import { LINE, POLYGON, Shape } from '../../src/vector/features/shape.ts'
 import type { Kind } from '../../src/vector/features/shape.ts'
 import { Bits, findJunctions } from '../../src/vector/geometry/junctions.ts'
-import { VertexRanker } from '../../src/vector/geometry/simplify.ts'
+import { VertexRanker } from '../../src/vector/geometry/rank-vertices.ts'
 import { RecordLog } from '../../src/vector/spill/record-log.ts'
 import { memoryScratch } from './memory-scratch.ts'
 
