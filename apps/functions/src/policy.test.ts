@@ -26,6 +26,8 @@ test('an empty file is a policy of defaults', () => {
     secrets: ['*'],
     privileged: false,
     schedule: [],
+    tables: [],
+    jobs: [],
     time_zone: 'UTC',
     queue: '',
     batch: 10,

@@ -1,3 +1,4 @@
+// Slow: functions are deployed, and workers make and drop their hooks.
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
