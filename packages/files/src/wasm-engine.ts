@@ -41,7 +41,7 @@ export const wasmEngine: Engine = {
       { cwd: workdir, env: {}, events: true },
       signal,
     )
-    // A process that ended early says why itself.
+    // A process that ended early reports the reason itself.
     engine.child.stdin!.on('error', () => {})
     engine.child.stdin!.end(JSON.stringify(conversion))
     const ended = watchEngine(engine, conversion)

@@ -18,7 +18,7 @@ const FORMAT = /( formatCode=)("[^"]*"|'[^']*')/g
 
 /** Position of an entry in an archive. */
 interface Place {
-  /** Of its line, within the directory. */
+  /** Offset of its line within the directory. */
   readonly line: number
   readonly method: number
   readonly packed: number

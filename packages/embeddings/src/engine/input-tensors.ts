@@ -86,7 +86,7 @@ function toByte(value: number): number {
   return value * 255
 }
 
-/** From planes to pixels whose channels stand side by side. */
+/** Converts planes to pixels with interleaved channels. */
 function interleaved(planes: Float32Array, count: number, channels: number): Float32Array {
   const out = new Float32Array(planes.length)
   const size = planes.length / count / channels

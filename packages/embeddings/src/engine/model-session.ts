@@ -10,7 +10,7 @@ import { type OutputTensor, poolOutput } from './pooling.ts'
 import { type OpenSession, openWithProvider } from './open-with-provider.ts'
 import type { ProviderChoice } from './providers.ts'
 
-/** What to make of a tile. */
+/** Requested form of the embeddings. */
 export interface Wanted {
   readonly level: EmbeddingLevel
   readonly perTile: number

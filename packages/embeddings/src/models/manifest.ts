@@ -47,7 +47,7 @@ const EXTRAS = [
   'latitude-longitude-waves',
   /** Meters per pixel. */
   'gsd',
-  /** Of each channel, in micrometers. */
+  /** Wavelength of each channel, in micrometers. */
   'wavelengths',
   /** The numbers in `values`. */
   'constant',

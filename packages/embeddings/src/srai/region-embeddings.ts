@@ -29,7 +29,7 @@ export interface RegionEmbeddingsRequest {
 export interface RegionEmbeddings {
   readonly cells: readonly string[]
   readonly dims: number
-  /** Label of each number; null when the numbers have no single meaning. */
+  /** Label of each number; null when single numbers have no meaning. */
   readonly names: readonly string[] | null
   /** Features that were counted in at least one cell. */
   readonly features: number

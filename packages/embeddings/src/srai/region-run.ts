@@ -51,14 +51,14 @@ export type RegionThreadData = Omit<RegionRunRequest, 'source'>
 export interface RegionSummary {
   readonly cells: number
   readonly dims: number
-  /** Label of each number; null when the numbers have no single meaning. */
+  /** Label of each number; null when single numbers have no meaning. */
   readonly names: readonly string[] | null
   /** Features that were counted in at least one cell. */
   readonly features: number
   /** Cells without any number: they have no direction, so no cosine. */
   readonly zeroVectors: number
   readonly losses: readonly number[]
-  /** As of `RegionEmbeddings`. */
+  /** As in `RegionEmbeddings`. */
   readonly fingerprint: string
   /** The feature module's own report; null without one. */
   readonly counts: Readonly<Record<string, number>> | null

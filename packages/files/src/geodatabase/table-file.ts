@@ -53,12 +53,12 @@ const MANAGED_RASTER = 1
 const NULLABLE = 1
 const HAS_DEFAULT = 4
 
-/** A field, and where its description lies. */
+/** A field, and the position of its description. */
 export interface TableField {
   readonly name: string
   readonly type: number
   readonly isNullable: boolean
-  /** From its type to its end, within the description of the fields. */
+  /** Offsets of its type and of its end, within the description of the fields. */
   readonly typeAt: number
   readonly end: number
   /** Bytes of a value; null for types of variable size. */

@@ -228,7 +228,7 @@ interface ParsedObject {
   readonly value: Record<string, unknown>
   readonly isLatin: boolean
   readonly text: string
-  /** Of its geometry, where that was read beside the rest. */
+  /** WKB of its geometry, if that was read separately. */
   readonly wkb?: Uint8Array
 }
 
@@ -237,7 +237,7 @@ interface ParsedObject {
  * for a feature that is not plain.
  */
 function parseQuickly(bytes: Buffer, coordinates: FlatCoordinates): ParsedObject | null {
-  // These bytes cannot occur within a string, because their quotes would begin and end it.
+  // A string cannot contain these bytes, because its quotes are escaped.
   const name = bytes.indexOf(COORDINATES)
   if (name < 0) return null
   const start = name + COORDINATES.length

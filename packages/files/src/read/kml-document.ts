@@ -60,7 +60,10 @@ export class KmlDocument implements XmlHandler {
     this.#warnings = warnings
   }
 
-  /** Whether content is taken literally: in descriptions, values and unknown elements, which may contain markup. */
+  /**
+   * Whether content is taken literally, because it may contain markup: in descriptions, values and unknown elements of
+   * `ExtendedData`.
+   */
   get isVerbatim(): boolean {
     if (this.#draft === null) return false
     const name = this.#path.at(-1)!

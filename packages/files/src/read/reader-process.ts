@@ -48,7 +48,7 @@ export function readerProcesses({
     const bounded = boundChild(process.execPath, args, PROCESS_MB)
     const process_ = new EngineProcess(...bounded, { cwd: workdir, env: {}, events: true }, signal)
     const { stdin, stdout, pid } = process_.child
-    // A process that ended early says why itself.
+    // A process that ended early reports the reason itself.
     stdin!.on('error', () => {})
     const watch =
       pid === undefined ? null : new ProcessWatch(pid, { seconds: stuckSeconds, bytes: HELD_BYTES }, onExcess)

@@ -8,13 +8,13 @@ export type DecimalSign = ',' | '.'
 
 /** Doubts about the meaning of a column. */
 export type Doubt =
-  /** Numbers were read by what other columns are like, or by what is likely. */
+  /** Numbers were read with the decimal sign of other columns, or with the likely one. */
   | 'read as numbers'
   /** 1,234 stays text. */
   | 'thousand or fraction'
-  /** Times without a zone were read as those of UTC, for others of the column have one. */
+  /** Times without a zone were read as UTC, because others of the column have one. */
   | 'zone'
-  /** The day was taken to stand first, for a date was asked for. */
+  /** A date was requested, so the day was assumed to come first. */
   | 'day first'
   /** 3/4/2024 stays text. */
   | 'day or month'
@@ -30,7 +30,7 @@ export interface ColumnReading {
 
 /** Facts about a column from the rest of the file. */
 export interface ColumnPlace {
-  /** Of the numbers of other columns; null where they have none or do not agree. */
+  /** Decimal sign of the numbers of other columns; null when they have none or disagree. */
   readonly sign: DecimalSign | null
   /** Whether it is one of the two columns of coordinates. */
   readonly isCoordinate: boolean
@@ -88,7 +88,7 @@ export class TextColumn {
     }
   }
 
-  /** The sign that its numbers have for sure; null where they do not say it, or contradict each other. */
+  /** The certain decimal sign of its numbers; null when it is ambiguous or contradictory. */
   get decimalSign(): DecimalSign | null {
     if (this.#isText || this.#has('amount', 'none', 'key') || !this.#only(NUMBERS)) return null
     return this.#signOfNumbers

@@ -1,9 +1,9 @@
-/** What a cell is like that no program would read as a number, a day or a time of day by itself. */
+/** Forms of cells that programs do not read as a number, date or time of day by default. */
 export type Form =
   | 'text'
-  /** Digits that name something: 007, +4915112345678, 12E3. */
+  /** Digits of an identifier: 007, +4915112345678, 12E3. */
   | 'key'
-  /** 519,25: a fraction, for no thousands have two digits. */
+  /** 519,25: a fraction, because groups of thousands have three digits. */
   | 'comma fraction'
   /** 1,234: a fraction or a thousand. */
   | 'comma or groups'

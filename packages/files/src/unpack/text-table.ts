@@ -56,7 +56,7 @@ function checkWidths([header = [], ...rows]: readonly string[][]): void {
   throw formatUnknown({ reason: 'it is text but no table: most lines have not as many fields as the first' })
 }
 
-/** How many fields there are up to the last that says something. */
+/** Number of fields up to the last that is not empty. */
 function widthOf(row: readonly string[]): number {
   return row.findLastIndex((text) => text !== '') + 1
 }

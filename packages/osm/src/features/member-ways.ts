@@ -10,7 +10,7 @@ export class MemberWays {
   /** The line that was loaded last. */
   lon = new Int32Array(0)
   lat = new Int32Array(0)
-  /** Of each way its longitudes, then its latitudes: those from point `#written` on. */
+  /** Longitudes, then latitudes of each way, from point `#written` on. */
   #numbers = new Int32Array(2048)
   #points = 0
   readonly #spill: Spill | undefined

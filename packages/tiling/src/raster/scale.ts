@@ -24,7 +24,7 @@ export type Ranges = readonly [number, number] | readonly (readonly [number, num
 
 /** A level of about this many pixels on its longer side is sampled … */
 const SAMPLED_SIDE = 1024
-/** Maximum number of sampled tiles (or rows of tiles in a level with strips), and of pixels, roughly. */
+/** … in at most this many tiles (or rows of tiles in a level with strips), and about `SAMPLED_PIXELS` pixels. */
 const SAMPLED_TILES = 64
 /** Fewer large blocks are decoded: this many pixels, but at least 16 blocks. */
 const DECODED_PIXELS = 1 << 24

@@ -74,7 +74,7 @@ export function embedderModelName({ kind }: RegionEmbedder): string {
 }
 
 /**
- * Fills in what is left open.
+ * Fills in the defaults of absent options.
  *
  * @throws INVALID_EMBEDDER_OPTION
  */

@@ -55,7 +55,7 @@ function jpegBlocks(level: RasterLevel): PictureDecoder {
   }
 }
 
-/** Decodes two, four or more components without a colour transform; libjpeg-turbo's wrapper always applies one. */
+/** Decodes two, four or more components without a colour transform, which libjpeg-turbo's wrapper cannot turn off. */
 async function decodeRareJpeg(level: RasterLevel, stored: Uint8Array, shape: BlockShape): Promise<Samples> {
   const jpeg = joinJpeg(level.jpegTables, stored, false)
   const frame = readJpegFrame(jpeg)
