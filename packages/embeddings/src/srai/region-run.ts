@@ -40,7 +40,7 @@ export interface RegionRunRequest {
   readonly maxCells?: CellGuard
   readonly filter: OsmFilter
   readonly embedder: RegionEmbedder
-  /** Where the features are. A function is called when the cells are known and not too many, not before. */
+  /** Source of the features. A function is called only after the cells have been counted and accepted. */
   readonly source: FeatureSource | (() => Promise<FeatureSource>)
 }
 

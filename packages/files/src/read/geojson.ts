@@ -193,7 +193,7 @@ function* fractionMembers(json: string): Generator<string> {
   }
 }
 
-/** Where a string ends that begins at a place; -1 where it does not. */
+/** Index of the closing quote of a string that begins at an index; -1 without one. */
 function closingQuote(json: string, at: number): number {
   let end = json.indexOf('"', at + 1)
   if (end < 0 || json.charCodeAt(end - 1) !== BACKSLASH) return end

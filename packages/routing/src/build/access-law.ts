@@ -283,12 +283,12 @@ const PASSED = new Set(
   ),
 )
 
-/** Whether nothing is known of a value of `barrier`. */
+/** Whether a value of `barrier` is unknown. */
 export function isUnknownBarrier(value: string): boolean {
   return !BARRIER_KINDS.has(value) && !PASSED.has(value)
 }
 
-/** What a value of `barrier` is; null for what stops no mode. */
+/** Kind of a value of `barrier`; null when it stops no mode. */
 export function barrierKind(value: string | undefined): Barrier | null {
   return BARRIER_KINDS.get(value ?? '') ?? null
 }

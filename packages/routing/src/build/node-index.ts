@@ -5,7 +5,7 @@ import { tagKey, tagMap, type WayColumns } from './collect.ts'
 import { Pool } from './pool.ts'
 import { nodeFacts, type NodeFacts, PLAIN_NODE } from './tags/node.ts'
 
-/** Where the nodes of the network are. Nodes are numbered in ascending order of their ids. */
+/** Positions of the nodes of the network. Nodes are numbered in ascending order of their ids. */
 export class NodeIndex {
   /** Distinct ids, ascending. */
   readonly ids: Float64Array

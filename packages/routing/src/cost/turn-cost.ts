@@ -30,17 +30,17 @@ const STOP_DENSITY = [1, 1, 1, 1, 1, 1.1, 1.2, 1.3, 1.4, 1.6, 1.9, 2.2, 2.5, 2.8
 const U_TURN_SECONDS = 20
 const SIGNAL_SECONDS = 2
 
-/** What differs between motor vehicles about turns. */
+/** Differences between motor vehicles in the costs of turns. */
 interface MotorTurnRules {
   /** Two turns to the far side inside a crossing are turning around. */
   readonly turnsAroundInside?: true
-  /** What entering a street costs besides. */
+  /** Additional cost of entering a street. */
   readonly more?: (turn: TurnView) => number
   /** Driveways have no penalty of streets for local traffic. */
   readonly ignoresDriveways?: boolean
 }
 
-/** What turns cost and take a motor vehicle. */
+/** Cost and time of turns for a motor vehicle. */
 export function motorTurns(options: OptionReader, rules: MotorTurnRules = {}): TurnCosts {
   const { turnsAroundInside = false, more, ignoresDriveways = false } = rules
   const base = entering(options, { ignoresDriveways })
@@ -122,7 +122,7 @@ const CLIMB_COST = 10
 const CLIMB_WAIT = 1
 const CLIMB_WAIT_AT_SIGNAL = 0.4
 
-/** What turns cost and take a bicycle. */
+/** Cost and time of turns for a bicycle. */
 export function bicycleTurns(options: OptionReader): TurnCosts {
   const base = entering(options, {})
   const use = options.number('use_roads')

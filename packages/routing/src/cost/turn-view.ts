@@ -131,7 +131,7 @@ export class TurnView {
     return get(this.#node, NodeField.density)
   }
 
-  /** Tags say who may pass the node. */
+  /** Whether an access tag of the node decides. */
   get isAccessTagged(): boolean {
     return get(this.#node, NodeField.taggedAccess) === 1
   }
@@ -181,7 +181,7 @@ export class TurnView {
     return isForLocals(this.#graph, this.#to, this.#access) && !isForLocals(this.#graph, this.#from, this.#access)
   }
 
-  /** The same, where a tag says so: driveways do not count. */
+  /** The same by tags only: driveways do not count. */
   get entersTaggedLocal(): boolean {
     return (get(this.#graph.edgeFlags[this.#to]!, FlagField.local) & this.#access) !== 0 && this.entersLocal
   }

@@ -36,7 +36,7 @@ export interface Grid {
 /** The grid of a graph, or the generator that is making it. */
 const known = new WeakMap<Graph, { grid: Grid | null; readonly making: Generator<void, Grid> }>()
 
-/** The grid of a graph, made at the first use, in steps: all who wait for it go on with the same. */
+/** The grid of a graph, made at the first use, in steps; all callers that wait for it advance the same generator. */
 export function* gridOf(graph: Graph): Generator<void, Grid> {
   const entry = known.get(graph) ?? { grid: null, making: makeGrid(graph) }
   known.set(graph, entry)

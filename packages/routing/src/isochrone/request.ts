@@ -20,9 +20,9 @@ import { flagOf, isObject, type Json, numberOf, textOf } from '../request/read.t
 /** A line that is asked for: of minutes or of kilometres. */
 export interface Contour {
   readonly metric: 'time' | 'distance'
-  /** Minutes or kilometres, as the request says them. */
+  /** Minutes or kilometres, as requested. */
   readonly value: number
-  /** Six hexadecimal digits; null for one of ours. */
+  /** Six hexadecimal digits; null for a default colour. */
   readonly color: string | null
 }
 

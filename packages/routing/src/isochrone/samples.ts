@@ -232,7 +232,7 @@ class Sampler {
     return spacing
   }
 
-  /** Adds the sample of a node, or lowers it, as far as the place is that the streets last told of. */
+  /** Adds the sample of a node, or lowers it, with the distance of the place that the streets last computed. */
   #atNode(node: number, lon: number, lat: number): void {
     const { samples } = this
     const { sampleOf, seconds, meters } = this.#streets

@@ -48,7 +48,7 @@ const GAP = 2.5
 /** Number of usual intervals that make a gap in time; OSRM splits traces there. */
 const GAP_INTERVALS = 10
 
-/** Members of routes that say nothing of a trace. */
+/** Members of route requests without an effect on a trace. */
 const UNHEEDED = [
   'date_time',
   'exclude_locations',

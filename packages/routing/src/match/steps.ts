@@ -42,7 +42,7 @@ export interface StepBounds {
   readonly slack: number
   /** Most states that are left. */
   readonly states: number
-  /** What turns cost is multiplied by this. */
+  /** Factor on the costs of turns. */
   readonly turnShare: number
   /** Centre of the targets in degrees, and the radius in metres that covers all of them. */
   readonly goal: { readonly lon: number; readonly lat: number; readonly radius: number }

@@ -13,7 +13,7 @@ const MOST_KEPT = 2 ** 19
  * shortcut are the sums of its two arcs and are cached.
  */
 export class ArcValues {
-  /** By position. */
+  /** Values by position. */
   seconds = new Float64Array(FIRST_CAPACITY)
   meters = new Float64Array(FIRST_CAPACITY)
   marked = new Uint8Array(FIRST_CAPACITY)

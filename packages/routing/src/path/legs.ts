@@ -53,9 +53,9 @@ export interface TripContext {
   readonly graph: Graph
   readonly costing: Costing
   readonly findPath: FindPath
-  /** The speeds that hold for who leaves stop `i`; the usual ones when absent. */
+  /** Speeds by time for a departure from stop `i`; the usual ones when absent. */
   readonly speedsFrom?: (i: number) => SpeedAt
-  /** Told of each stop that is gone through and where one turns around all the same. */
+  /** Called for each pass-through stop at which the route turns around nevertheless. */
   readonly onTurnAround?: ((i: number) => void) | undefined
 }
 
@@ -77,7 +77,7 @@ export function planLegs(context: TripContext, stops: readonly TripStop[]): Leg[
     const { failedAt, arrivedBy } = found
     const failed = placed[failedAt]!
     const first = failed.snapped.candidates[0]
-    // Where a stop was moved to no way leads.
+    // No path leads to the place that a stop was moved to.
     if (failedAt < moved) placed = placed.with(moved, { ...stops[moved]!, turnsAround: true })
     else if (arrivedBy === null || !goesThrough(failed) || first === undefined) return null
     else {

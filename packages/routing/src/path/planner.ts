@@ -34,7 +34,7 @@ export class Planner {
     this.#clock = clock
   }
 
-  /** The cheapest path between candidates for who leaves at a moment, or null. */
+  /** The cheapest path between candidates for a departure at a moment, or null. */
   find(origins: readonly Candidate[], destinations: readonly Candidate[], startMs = 0): Path | null {
     const ends = { origins: this.#openAt(origins, startMs), destinations, closures: this.#closures }
     const inTime = this.#cheapest(ends)

@@ -204,7 +204,7 @@ function checkPolygons(rings: readonly Ring[], { excludePolygonMeters }: Limits)
 /** Valhalla 3.6 warns that its default configuration ignores these, but applies them. They are applied here, too. */
 const HARD_EXCLUSIONS = ['exclude_bridges', 'exclude_tolls', 'exclude_tunnels', 'exclude_highways', 'exclude_ferries']
 
-/** Whether the request says how far searches expand on small streets, which has no effect on the hierarchies here. */
+/** Whether the request limits the expansion of searches on small streets, which has no effect here. */
 function hasHierarchyLimits(value: unknown): boolean {
   if (!isObject(value)) return false
   return Object.values(value).some(

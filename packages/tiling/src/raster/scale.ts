@@ -7,7 +7,7 @@ import { createPainter } from './tensor/painter.ts'
 
 /**
  * The linear stretch of each channel: `min` becomes 0, `max` becomes 1, values outside are clamped. In physical
- * values (stored · scale + offset of the band). Recorded with the results: `origin` says where it came from.
+ * values (stored · scale + offset of the band). Recorded with the results, with the source as `origin`.
  */
 export interface Scale {
   readonly origin: 'fixed' | 'explicit' | 'percentile' | 'profile' | 'table' | 'model'
@@ -148,7 +148,7 @@ function sampledLevel(raster: RasterInfo): RasterInfo {
   return nearest === undefined || distance(raster) <= distance(nearest) ? raster : { ...raster, ...nearest }
 }
 
-/** From the wanted size, by ratio. */
+/** Distance of a level from the wanted size, by ratio. */
 function distance({ width, height }: RasterLevel): number {
   return Math.abs(Math.log(Math.max(width, height) / SAMPLED_SIDE))
 }

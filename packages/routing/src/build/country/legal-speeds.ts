@@ -1,7 +1,7 @@
 import table from './legal-speeds.json' with { type: 'json' }
 
 /**
- * Speeds in km/h that the law allows where no sign says otherwise; zero where there is no such limit or none is known.
+ * Legal speeds in km/h without signs; zero where there is no such limit or none is known.
  * The figures are facts from OpenStreetMap's wiki, page Default speed limits (CC BY-SA 2.0), revision 2607051 of 2023,
  * by way of `osm-legal-default-speeds`; those of lorries are for more than 12 t.
  */

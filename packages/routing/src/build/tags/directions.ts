@@ -63,7 +63,7 @@ export function addressedByOneway(tags: Tags, key: string): number {
   return modes
 }
 
-/** Whether a value of `oneway` says that traffic runs one way; undefined when it says nothing. */
+/** Whether a value of `oneway` makes a way one-way; undefined for other values. */
 export function isOneway(value: string | undefined): boolean | undefined {
   if (['no', 'false', 'reversible', 'alternating'].includes(value ?? '')) return false
   return ['-1', 'yes', 'true', '1'].includes(value ?? '') ? true : undefined

@@ -48,7 +48,7 @@ export function isException(tags: Tags, name: string, one: ConditionalCase): boo
   return sizesWithin(one.conditions) !== null && (closes(key, base) || (!opens(key, base) && isAlone(tags, name)))
 }
 
-/** Whether neither another case nor another key says that the way is open. */
+/** Whether no other case and no other key opens the way. */
 function isAlone(tags: Tags, name: string): boolean {
   const key = withoutDirection(name)
   const verdicts = MODE_LAWS.filter(({ keys }) => keys.includes(key)).map((law) => decisionOf(law, tags)?.verdict)

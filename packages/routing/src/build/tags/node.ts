@@ -8,12 +8,12 @@ import { type NodeSize, nodeSizes } from './way-limits.ts'
 import { type NodeHours, nodeHours } from './way-timed.ts'
 import { parts } from './way-names.ts'
 
-/** What the tags of a node mean for routing. */
+/** Meaning of the tags of a node for routing. */
 export interface NodeFacts {
   readonly type: number
   /** Modes that may pass. */
   readonly access: number
-  /** Some access tag says who may pass. */
+  /** Whether an access tag decides. */
   readonly taggedAccess: boolean
   /** Modes that may pass for local access only. */
   readonly privateModes: number

@@ -140,7 +140,7 @@ function closedByKeys(tags: Tags, direction: 'forward' | 'backward'): number {
   return modes
 }
 
-/** Modes to which a key of their own says something, of a direction or of the whole way. */
+/** Modes that a key of their own decides, for a direction or for the whole way. */
 function decidedByOwn(tags: Tags, direction?: 'forward' | 'backward'): number {
   let modes = 0
   for (const law of MODE_LAWS) {

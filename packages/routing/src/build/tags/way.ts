@@ -26,7 +26,7 @@ export interface WaySpeeds {
   readonly truckBackward: number
 }
 
-/** What the tags of a way mean for routing. */
+/** Meaning of the tags of a way for routing. */
 export interface WayFacts {
   readonly access: WayAccess
   readonly roadClass: number
@@ -41,9 +41,9 @@ export interface WayFacts {
   readonly duration: number
   readonly flags: WayFlags
   readonly limits: readonly WayLimit[]
-  /** What holds at certain times only. */
+  /** Rules that hold at certain times only. */
   readonly timed: readonly TimedRule[]
-  /** The tags that say so, whose meaning depends on the access by the country; null where none has a condition. */
+  /** The tags of the timed rules, which depend on the country's default access; null without conditional tags. */
   readonly conditions: Tags | null
   /** Conditions of the way that are not supported. */
   readonly unread: readonly UnreadTag[]
@@ -228,7 +228,7 @@ function withBicycles(tags: Tags, access: WayAccess): WayAccess {
   }
 }
 
-/** Wheelchairs go where their tag says, else where walkers go, but neither over steps nor impassable ground. */
+/** Access of wheelchairs: by their tag, else that of pedestrians, but never on steps or impassable surfaces. */
 function withWheelchairs(tags: Tags, access: WayAccess, use: number, surface: number): WayAccess {
   if (use === Use.steps || surface === Surface.impassable) return access
   const tagged = WHEELCHAIR.get(tags.get('wheelchair') ?? '')

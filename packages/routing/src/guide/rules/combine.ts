@@ -132,7 +132,7 @@ function trailOf({ trail, unnamedTrail }: Maneuver): string {
   return trail === 'none' ? trail : `${trail} ${unnamedTrail}`
 }
 
-/** Whether a maneuver may be a short stretch inside a crossing although the map does not say so. */
+/** Whether a maneuver may be a short part inside a crossing that the map does not mark as such. */
 function maybeInside({ before, current, next }: Window): boolean {
   const circles = before.roundabout || current.roundabout || next.roundabout
   return (

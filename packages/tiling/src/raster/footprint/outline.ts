@@ -67,7 +67,7 @@ function shortest(degrees: number): number {
   return degrees - 360 * Math.round(degrees / 360)
 }
 
-/** At a pole the longitude is whatever it was before, and then whatever it is after: such a point becomes two. */
+/** Unwraps longitudes. A point at a pole becomes two: with the longitude of the point before, and of the one after. */
 function unwrap(ring: readonly Position[]): Position[] {
   const isPole = ([, lat]: Position): boolean => Math.abs(lat) === 90
   const first = Math.max(

@@ -163,7 +163,7 @@ function chosen(
     asset,
     href,
     band: band.band,
-    // The common name says more than a name of the maker's that no profile knows.
+    // The common name is more useful than a maker's name that no profile knows.
     name: agency ?? common ?? names[0] ?? null,
     scale,
     offset,

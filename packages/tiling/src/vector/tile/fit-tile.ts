@@ -69,7 +69,7 @@ export function dropToFit(
     if (chosen.length - kept.length > lists.length) {
       share *= Math.min(0.95, (0.97 * limits.maxTileBytes) / gzipped.length)
     } else {
-      // What is too large alone gives way to the rest.
+      // Drops the first fragment of each list, which is too large by itself, in favour of the others.
       lists = lists.map((list) => list.slice(1)).filter((list) => list.length > 0)
       share = Math.min(1, allowed)
     }

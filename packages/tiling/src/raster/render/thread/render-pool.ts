@@ -71,7 +71,7 @@ export class RenderPool implements AsyncDisposable {
     this.#threads = Array.from({ length: threads }, () => null)
   }
 
-  /** What is known of a raster. @throws what `openRenderer` throws */
+  /** Facts of a raster. @throws what `openRenderer` throws */
   describe(image: RasterImage, signal: AbortSignal): Promise<RasterDescription> {
     return this.#run(image, { kind: 'describe' }, signal) as Promise<RasterDescription>
   }
