@@ -11,7 +11,7 @@ const ENTRY_BYTES = 46
 const LOCAL_MARK = 0x04034b50
 const LOCAL_BYTES = 30
 const DEFLATED = 8
-/** Flag bit: sizes stand behind the data. */
+/** Flag bit: sizes come after the data. */
 const SIZES_BEHIND = 0x0008
 const OF_ZIP64 = 0xffffffff
 const FORMAT = /( formatCode=)("[^"]*"|'[^']*')/g

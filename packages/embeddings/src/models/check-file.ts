@@ -73,7 +73,7 @@ async function pinBeside(path: string, manifest: ModelManifest): Promise<ModelMa
   return { ...manifest, files: await pin(files), ...(text && { text: { ...text, files: await pin(text.files) } }) }
 }
 
-/** Embeds a word by the text part of a model whose files lie beside its graph. */
+/** Tests the text part of a model, whose files are beside its graph, with one word. */
 async function tryText(path: string, manifest: TextModel['manifest']): Promise<void> {
   const { files, tokenizer } = manifest.text
   const placeOf = (file: ModelFile) => join(dirname(path), nameBeside(path, file))

@@ -99,7 +99,7 @@ function embedCounts(
   return { dims: names.length, names, losses: [], learned: [], read }
 }
 
-/** Throws for more columns than the embedder can make a vector of. */
+/** Refuses column numbers that exceed the maximum dimensions of the embedder's vectors. */
 function columnCheck(embedder: CompleteEmbedder): (columns: number) => void {
   const width = embedder.kind === 'contextual-count' && embedder.concat ? embedder.distance + 1 : 1
   return (columns) => {

@@ -13,7 +13,7 @@ const SAFE_DIGITS = 15
 const MOST_DEPTH = 4
 const TO_SINGLE = 3
 
-/** Codes of WKB, and how deep positions lie in the coordinates of each. */
+/** WKB codes, and the nesting depth of positions in the coordinates of each type. */
 const SHAPES: Readonly<Record<string, { readonly code: number; readonly depth: number }>> = {
   Point: { code: 1, depth: 1 },
   LineString: { code: 2, depth: 2 },

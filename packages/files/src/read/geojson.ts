@@ -29,7 +29,7 @@ const [BLANK, MINUS, ZERO, NINE, COLON, BACKSLASH] = [32, 45, 48, 57, 58, 92]
 const LONG_NUMBER = /[^.\d]\d{16}/
 /** Words that Python and JavaScript write for numbers which JSON does not have. */
 const WORD = /(?<!-)\bNaN\b|-?\bInfinity\b/g
-/** Numbers too large for a double, which stand for those words; the first as no program writes it. */
+/** Replacements of these words by numbers beyond a double; the first has a form that no program writes. */
 const WORDS: Readonly<Record<string, string>> = { NaN: '1e09999', Infinity: '1e999', '-Infinity': '-1e999' }
 
 const COORDINATES = Buffer.from('"coordinates":')

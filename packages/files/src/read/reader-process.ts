@@ -26,8 +26,9 @@ export interface ReaderProcessOptions {
 }
 
 /**
- * Makes what starts reading processes. Each may read files and nothing else: no writes, no network, no processes, no
- * environment; the system bounds its memory, and it is ended when it computes without progress or holds more than its file may need.
+ * Makes a starter of reading processes. Each may only read files: no writes, no network, no processes, no environment.
+ * The system limits its memory, and it is killed when it computes without progress or uses more memory than its file
+ * may need.
  *
  * @example
  * ```ts

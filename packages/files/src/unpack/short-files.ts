@@ -52,7 +52,7 @@ async function isShort(path: string): Promise<boolean> {
   return head === null || told(head) > size
 }
 
-/** A table of MapInfo has a place for each row, and each place lies in the file of its objects. */
+/** Checks that a MapInfo table has a place in its `.id` for each row, and that each place lies within its `.map`. */
 async function isShortMapInfo(path: string, ending: 'map' | 'id'): Promise<boolean> {
   const beside = async (other: string) => {
     const name = `${basename(path, `.${path.split('.').at(-1)}`)}.${other}`.toLowerCase()

@@ -49,7 +49,7 @@ function refuseOthers(text: string, second: string): void {
 
 /** Prose, programs and logs have commas, too, but not the same number in each line. */
 function checkWidths([header = [], ...rows]: readonly string[][]): void {
-  // A single name beside empty ones is the title of what follows, and several are a header whose others have no name.
+  // A single name beside empty ones is a title; several are a header, in which other columns have no name.
   const width = header.filter((name) => name !== '').length > 1 ? header.length : widthOf(header)
   const even = rows.filter((row) => widthOf(row) <= width && row.length >= Math.min(width, 2)).length
   if (even >= rows.length * LEAST_SHARE) return

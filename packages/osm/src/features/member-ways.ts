@@ -16,7 +16,7 @@ export class MemberWays {
   readonly #spill: Spill | undefined
   readonly #mostPoints: number
   #file: ScratchFile | null = null
-  /** Points that lie in the file. */
+  /** Number of points in the file. */
   #written = 0
   #read = new Int32Array(1024)
   /** Row of the last look-up, because ways usually come in ascending order. */

@@ -31,9 +31,9 @@ export interface UpdatePlan {
 /**
  * Finds what a change file changes: the elements in it, the ways whose nodes have moved, and the relations of such ways.
  *
- * @param extent boxes of what the extract covers: of a change file that covers more (a planet's), elements that are not in the
- *   extract count when they lie there, or belong to what does. Everything counts when null. The changes that do not
- *   count are removed from `changes`.
+ * @param extent boxes of the extract, for change files of a larger area (e.g. the planet): elements that are not in the
+ *   extract yet count only when they lie in these boxes or belong to elements that do; null counts all. Changes that do
+ *   not count are removed from `changes`.
  * @throws OSM_MALFORMED for a page that is damaged, and what the store throws
  */
 export async function planUpdate(

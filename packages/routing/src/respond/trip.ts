@@ -118,7 +118,7 @@ function extentOf({ steps }: GuidedLeg, timed: boolean): Extent {
   }
 }
 
-/** A leg as Valhalla has it. */
+/** A leg in the form of Valhalla. */
 export function tripLeg({ directions, units, shapeFormat }: RouteRequest, told: ToldLeg): TripLeg {
   const { guided, maneuvers, narrations, extent, recostings } = told
   const written = maneuvers.map((maneuver, i) =>

@@ -19,7 +19,8 @@ export interface ScaleRequest {
 }
 
 /**
- * Headroom as a share of the range between the percentiles: brightness changes by factors, so the bright end needs more.
+ * Headroom as a share of the range between the percentiles: brightness changes by factors, so the bright end needs
+ * more.
  */
 const HEADROOM_BELOW = 0.075
 const HEADROOM_ABOVE = 0.3
