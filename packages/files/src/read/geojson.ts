@@ -201,7 +201,7 @@ function closingQuote(json: string, at: number): number {
   return end < json.length ? end : -1
 }
 
-/** Whether a number may be what follows a name. */
+/** Whether a number follows a name. */
 function isNumberAt(json: string, after: number): boolean {
   let at = after
   let code = json.charCodeAt(at)

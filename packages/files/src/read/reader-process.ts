@@ -10,10 +10,10 @@ const PROGRAM = new URL('./read.worker.ts', import.meta.url)
 const HEAP_MB = 2048
 /** Most memory of the whole process, which libraries allocate outside the script's heap, too. */
 const PROCESS_MB = HEAP_MB + 1024
-/** Memory that the reader of a small file may hold, in bytes, and how many more for each byte of a file. */
+/** Memory that the reader of a small file may use, in bytes, and additional bytes for each byte of a file. */
 const HELD_BYTES = 448 * 1024 * 1024
 const HELD_PER_BYTE = 128
-/** CPU time that a reader may use between two frames, in seconds, and how much of its file is gone through in a second of it. */
+/** CPU seconds that a reader may use between two frames, and bytes of its file that allow a second more. */
 const STUCK_SECONDS = 45
 const BYTES_PER_SECOND = 2 * 1024 * 1024
 

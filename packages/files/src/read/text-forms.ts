@@ -76,7 +76,7 @@ export function plainNumber(cell: string, sign: ',' | '.'): string {
   return sign === ',' ? plain.replaceAll('.', '').replace(',', '.') : plain.replaceAll(',', '')
 }
 
-/** A day, or a moment, in the order of ISO 8601; one that is there already stays. */
+/** A date, or a date and time, in the order of ISO 8601; texts in that order are unchanged. */
 export function dayText(cell: string, order: DayOrder): string {
   const { a, b, mark, year, clock } = DAY.exec(cell.trim())?.groups ?? {}
   if (a === undefined || b === undefined) return cell

@@ -22,7 +22,7 @@ import type { OsmChanges } from './read-changes.ts'
 export interface UpdatePlan {
   /** Elements whose features may have changed: their rows are deleted and made again from `elements`. */
   readonly affected: Readonly<Record<OsmElement['type'], ReadonlySet<number>>>
-  /** The affected elements that are there by now, with all that their geometry needs. */
+  /** The affected elements that exist after the change, with all elements that their geometry needs. */
   readonly elements: readonly OsmElement[]
   /** Pages to be written; other parts of their references are to be removed. */
   readonly pages: readonly Page[]

@@ -77,7 +77,7 @@ export interface ModeLaw {
   readonly streets?: readonly TagRule[]
   /** Tags of lanes for the mode, which open a way as well, unless `access` closes it, but to no through traffic where it is for local access. */
   readonly lanes?: readonly TagRule[]
-  /** Keys of `oneway:*` that speak of it, the most specific first; the first that is there counts. */
+  /** Keys of `oneway:*` for the mode, the most specific first; the first existing one counts. */
   readonly oneway: readonly string[]
   /**
    * Tags that let the mode travel against a one-way street, besides `oneway:* = no` and `*:backward` of its own keys;

@@ -158,7 +158,7 @@ function climbCost(turn: TurnView, useRoads: number): number {
   return climbed * CLIMB_COST * (ease * (1 - useRoads) + useRoads)
 }
 
-/** Seconds to cross a street on foot between streets to both sides, by how likely one has to stop. */
+/** Seconds to cross a street on foot between streets to both sides, by stop impact. */
 const PEDESTRIAN_CROSSING_SECONDS = [0, 0, 1, 1, 2, 3, 5, 15]
 
 /** Cost and time of turns on foot. The penalty for stairs or a lift replaces all other costs of the turn. */

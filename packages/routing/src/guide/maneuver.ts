@@ -90,7 +90,7 @@ export interface Maneuver {
   buildingExit: boolean
   fork: boolean
   tee: boolean
-  /** An edge goes on ahead where the maneuver begins. */
+  /** Whether another edge leads ahead where the maneuver begins. */
   crossesForward: boolean
   /** Names of the way are shared by edges that cross where the maneuver begins. */
   namesCross: boolean

@@ -52,7 +52,7 @@ function stepOf(graph: Graph, making: Generator<void, Grid>): IteratorResult<voi
   try {
     return making.next()
   } catch (error) {
-    // Such as for want of memory: the next who asks begins anew.
+    // After an error, e.g. for lack of memory, the next caller starts again.
     known.delete(graph)
     throw error
   }

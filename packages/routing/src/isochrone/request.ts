@@ -26,7 +26,7 @@ export interface Contour {
   readonly color: string | null
 }
 
-/** A request for what can be reached from a location, or from where a location can be reached. */
+/** A request for the area that is reachable from a location, or from which a location is reachable. */
 export interface IsochroneRequest {
   readonly location: Location
   readonly mode: Mode

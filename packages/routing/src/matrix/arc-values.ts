@@ -21,7 +21,7 @@ export class ArcValues {
   readonly #vertex: Uint32Array
   readonly #weights: Pick<StateWeights, 'network' | 'graph' | 'costing'>
   readonly #isMarked: (from: number, to: number) => boolean
-  /** Open addressing: twice the number of an arc, plus one downwards, plus one; zero where nothing is kept. */
+  /** Open addressing: twice the number of an arc, plus one downwards, plus one; zero for a free slot. */
   #keys = new Float64Array(2 * FIRST_CAPACITY)
   #values = new Uint32Array(2 * FIRST_CAPACITY)
   #size = 0

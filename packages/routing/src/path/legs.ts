@@ -60,9 +60,9 @@ export interface TripContext {
 }
 
 /**
- * Finds the legs of a trip over stops, or null when some pair of stops is not connected. When a stop that must be gone
- * through was put on an island, all stops between are put where they can be reached, once; when there is no way on from
- * the edge that one came by, as where an extract ends, it is put on another, and where there is none, one turns around.
+ * Finds the legs of a trip over stops, or null when some pair of stops is not connected. When a pass-through stop was
+ * snapped to an island, all middle stops are once moved to reachable candidates. When no street leads on from the edge
+ * of arrival, e.g. at the end of an extract, the stop moves to another edge; without one the route turns around there.
  */
 export function planLegs(context: TripContext, stops: readonly TripStop[]): Leg[] | null {
   let placed = stops
@@ -161,7 +161,7 @@ export interface TimedPath {
   readonly speedAt?: SpeedAt | undefined
 }
 
-/** Joins paths at the stops between them. Where a path goes on along an edge from a node, the edge is there once. */
+/** Joins paths at the stops between them. An edge on which one path ends and the next begins is listed once. */
 export function joinPaths(graph: Graph, costing: Costing, timed: readonly TimedPath[]): Leg {
   const paths = timed.map(({ path }) => path)
   const edges: LegEdge[] = []

@@ -106,7 +106,7 @@ export class Planner {
     return hierarchySearch(customized.metric, turns.topology, turns.hierarchyScratch)
   }
 
-  /** A search that needs no preparation and heeds closures. */
+  /** A search that needs no preparation and obeys closures. */
   #search(ends: Ends): AlternativeSearch {
     const { turns, customized } = this.#prepared
     const weight = this.#weightOf(ends)

@@ -34,7 +34,7 @@ export function parse(text: string): Json {
     const value: unknown = JSON.parse(text)
     if (isObject(value)) return value
   } catch {
-    // Answered below, like any other body that is no object.
+    // Refused below, like any other body that is not an object.
   }
   throw new RouteProblem(100)
 }
@@ -72,7 +72,7 @@ const DEPRECATED: Readonly<Record<string, { code: 100 | 101 | 102; options: Json
 const TRANSIT = new Set(['multimodal', 'transit'])
 const RENTED = 'bikeshare'
 
-/** The requested costing and its options; mode null where none is named. */
+/** The requested costing and its options; mode is null when absent. */
 export function readCosting(request: Json, warnings: Warning[]): { mode: Mode | null; given: Json; transit: boolean } {
   const all = isObject(request.costing_options) ? request.costing_options : {}
   const asked = textOf(request.costing) || 'none'

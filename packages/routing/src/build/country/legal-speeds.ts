@@ -14,7 +14,7 @@ export interface LegalSpeeds {
   readonly truckMotorway: number
 }
 
-/** The legal speeds of a country by its code; null where none are known. */
+/** The legal speeds of a country by its code; null when unknown. */
 export function legalSpeeds(code: string | null): LegalSpeeds | null {
   return SPEEDS.get(code ?? '') ?? null
 }

@@ -11,7 +11,7 @@ import { DIRECTIONS } from './way-timed.ts'
 const LIGHT_GOODS = { type: Limit.maxWeight, value: 350 }
 
 /**
- * Access tags with their exceptions in place of what they are exceptions from, and the limits that come with these:
+ * Access tags in which exceptions replace the tags that they are exceptions from, and the resulting limits:
  * `hgv=no` with `hgv:conditional=yes @ (weight<7.5)` is a limit of weight, `motor_vehicle=no` with `yes @ delivery` is
  * `destination`. Source: OpenStreetMap wiki, Conditional restrictions.
  */

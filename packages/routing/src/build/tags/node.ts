@@ -24,18 +24,18 @@ export interface NodeFacts {
   readonly hours: readonly NodeHours[]
   /** Conditions of the node that are not supported. */
   readonly unread: readonly UnreadTag[]
-  /** Ways are cut here, for something stands on the node. */
+  /** Whether ways are cut here, because the node has a barrier, a sign or the like. */
   readonly splits: boolean
   readonly signal: DirectedSign
   readonly stop: DirectedSign
-  /** A stop sign concerns the lesser streets only. */
+  /** Whether a stop sign applies to the minor streets only. */
   readonly minor: boolean
   readonly exitNumbers: readonly string[]
   readonly exitTo: readonly string[]
   readonly exitNames: readonly string[]
 }
 
-/** Whether a sign is there, and for which direction of its way where that is said. */
+/** A sign on a node, and the directions of the way that it applies to. */
 export interface DirectedSign {
   readonly present: boolean
   readonly forward: boolean

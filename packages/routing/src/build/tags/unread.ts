@@ -61,7 +61,10 @@ function unreadKeys(tags: Tags): UnreadTag[] {
   })
 }
 
-/** The same of what stands on a node, whose hours are read, and of whose conditions fewer. */
+/**
+ * Conditional cases of a barrier that are not read in full, unknown access values, an unknown kind of barrier, and
+ * opening hours that cannot be parsed.
+ */
 export function nodeUnread(tags: Tags): UnreadTag[] {
   const barrier = tags.get('barrier')
   if (barrier === undefined) return []

@@ -188,7 +188,7 @@ export const SPEED_KEYS = [
   ['maxspeed:hgv', truck],
 ] as const
 
-/** How fast one drives at certain hours. */
+/** Rules for timed speed limits. */
 function speedRules(tags: Tags): TimedRule[] {
   return SPEED_KEYS.flatMap(([key, modes]) =>
     DIRECTIONS.flatMap(([suffix, direction]) =>

@@ -49,7 +49,7 @@ export interface WayFacts {
   readonly unread: readonly UnreadTag[]
   readonly names: WayNames
   readonly bikeNetwork: boolean
-  /** Tags about lanes, whose meaning depends on the direction and the side of the road one drives on. */
+  /** Tags about lanes, whose meaning depends on the direction and the driving side. */
   readonly laneTags: Tags
   /** Driving side: the tag `driving_side` of the way, else that of its country once it is known. */
   readonly drivingSide: 'left' | 'right' | null

@@ -171,7 +171,7 @@ function absorbShort({ before, current, next }: Window, kind: number): Outcome {
   return 'absorb'
 }
 
-/** A stretch inside a crossing becomes part of what follows. */
+/** A part inside a crossing joins the next maneuver. */
 function crossingPart({ leg, before, current, next, first }: Window): Outcome {
   if (!current.internal || isDestination(next)) return undefined
   next.turnDegrees = turnDegrees((first ? current : before).endHeading, next.beginHeading)

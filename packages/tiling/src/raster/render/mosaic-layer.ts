@@ -58,7 +58,7 @@ interface MosaicRead {
   readonly fetch: FetchTogether
 }
 
-/** @throws MOSAIC_TOO_DENSE when more layers lie in the view than may be read and pixels are still missing, TILE_TOO_COARSE */
+/** @throws MOSAIC_TOO_DENSE when pixels are still missing after the maximum number of layers, TILE_TOO_COARSE */
 async function readParts(
   parts: readonly PlacedPart[],
   { view, choice, selection, head, fetch }: MosaicRead,

@@ -42,7 +42,7 @@ export interface RasterRenderer extends RasterSummary {
   /** The image that a view is read from: 0 for the full resolution, 1 for the first usable overview, … */
   levelOf(view: View): number
   /**
-   * The picture of a view, null where nothing of the raster is.
+   * The picture of a view; null outside of the raster.
    *
    * @throws BAND_OUT_OF_RANGE, BANDS_NOT_SHOWN, TILE_TOO_COARSE, CORRUPT_TILE
    */

@@ -96,7 +96,7 @@ function namesOfBands(raster: RasterInfo, bands: readonly number[]): Pick<ViewVa
   }
 }
 
-/** Names of the values that a style makes, where there are none of its values. */
+/** Names of a style's values for a view without any. */
 export function namesOf(
   { raster }: Layer,
   { expression, algorithm, bidx }: RenderStyle,
