@@ -67,7 +67,7 @@ export interface TableField {
 
 /** Header of a table. */
 export interface TableHead {
-  /** 3, or 4 where numbers of objects have 64 bits. */
+  /** 3, or 4 for object ids of 64 bits. */
   readonly version: number
   readonly rows: number
   /** Description of the fields: its length, 10 bytes of flags and a count, then each. */

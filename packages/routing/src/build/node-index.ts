@@ -81,7 +81,7 @@ export class NodeIndex {
     }
   }
 
-  /** The first node whose id is no less, searched from one that is near. O(log distance). */
+  /** The first node with at least this id, searched from a near one. O(log distance). */
   #atLeast(id: number, near: number): number {
     const { ids } = this
     let low = near

@@ -14,7 +14,7 @@ interface SizedRing {
 
 /** Half the width of the grid that areas are cleaned on. */
 const HALF = 16_000
-/** Square metres below which an area or a hole is an effect of where samples are. */
+/** Square metres below which an area or a hole is only an artefact of the sampling. */
 const NOISE = 2000
 
 /** How areas are drawn. */

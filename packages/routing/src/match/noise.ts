@@ -3,7 +3,7 @@ import type { TracePoint } from './trace.ts'
 /** Bounds of the estimated noise of a trace, in metres per axis; used when the trace states no accuracy. */
 const LEAST = 4
 const MOST = 50
-/** Noise of a sparse trace at least. */
+/** Minimum noise of a sparse trace, in metres. */
 const LEAST_SPARSE = 6
 /** Median of the absolute value of a normal distribution of deviation 1. */
 const MEDIAN = 0.6745

@@ -33,7 +33,7 @@ export interface FittedTile {
 export interface LayerWeights {
   /** Whether a layer must keep all features in this tile, because it is at its highest zoom. */
   readonly isWhole: (layer: number) => boolean
-  /** How important features of a layer are; null where place and size decide. */
+  /** Importance of features of a layer; null when position and size decide. */
   readonly ranking: (layer: number) => ((feature: FeatureReader) => number) | null
 }
 
