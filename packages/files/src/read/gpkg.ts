@@ -36,7 +36,7 @@ export const TYPES: Readonly<Record<string, FieldType>> = {
   DATETIME: 'timestamptz',
 }
 
-/** Names of fields that hold identifiers, whatever they look like. */
+/** Names of fields with identifiers, which stay texts. */
 const IDENTIFIERS = new Set(['fid', 'gml_id'])
 /** Types that texts of a source without types may have. */
 const GUESSED: readonly FieldType[] = [...NUMBERS, 'bool', 'date', 'time', 'timestamp', 'timestamptz']

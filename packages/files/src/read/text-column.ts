@@ -50,9 +50,9 @@ const DAYS: ReadonlySet<Form> = new Set<Form>([
 ])
 /** Digits in groups without a fraction. */
 const SPACED: ReadonlySet<Form> = new Set<Form>(['blank groups', 'spaced groups'])
-/** Columns whose digits are names, whatever they look like. */
+/** Names of columns whose digits are identifiers, in any form. */
 const OF_CODES = /(?<!\p{L})(phone|telephone|telefon|telefono|tel|mobile|mobil|handy|fax|isbn|issn|iban)(?!\p{L})/iu
-/** Columns whose fractions are names: 1.10 comes after 1.9. */
+/** Names of columns whose fractions are versions: 1.10 comes after 1.9. */
 const OF_VERSIONS = /(?<!\p{L})(version|release|firmware)(?!\p{L})/iu
 
 /** Finds out what a column of a text table holds, from all of its cells. */
@@ -94,7 +94,7 @@ export class TextColumn {
     return this.#signOfNumbers
   }
 
-  /** The sign that its cells which are numbers have for sure, whatever the others are. */
+  /** The certain decimal sign of its numeric cells, regardless of other cells. */
   get #signOfNumbers(): DecimalSign | null {
     const comma = this.#has('comma fraction', 'point groups')
     const point = this.#surePoint || this.#has('comma groups', 'point fraction')

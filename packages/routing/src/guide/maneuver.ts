@@ -127,7 +127,7 @@ export interface Maneuver {
   joinedExit: Maneuver | null
 }
 
-/** A maneuver about which nothing is known yet. */
+/** A maneuver with empty values. */
 export function newManeuver(): Maneuver {
   return {
     kind: Kind.none,

@@ -40,7 +40,7 @@ export interface StepBounds {
   readonly window: number
   /** Metres that a place may lie behind the place before on the same edge: noise along the street. */
   readonly slack: number
-  /** Most states that are left. */
+  /** Maximum number of settled states. */
   readonly states: number
   /** Factor on the costs of turns. */
   readonly turnShare: number

@@ -90,7 +90,7 @@ export class Planner {
     const { weights } = this.#prepared
     const hierarchy = this.#hierarchy()
     if (hierarchy !== null) {
-      // Closures only take paths away: the cheapest of all is the cheapest that is left, if it is left.
+      // Closures only remove paths, so the cheapest path without them is the result if it has no closed step.
       const path = findPath(weights, hierarchy, ends)
       const isClosed = this.#closedSteps(ends)
       if (path === null || !path.edges.some(({ edge }, i) => i > 0 && isClosed(path.edges[i - 1]!.edge, edge)))

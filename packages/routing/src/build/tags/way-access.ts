@@ -162,7 +162,7 @@ export function localModes(tags: Tags, direction: 'forward' | 'backward'): numbe
   return withWheelchair(local)
 }
 
-/** Modes that may use a way in a direction, whatever its one-way tags say. */
+/** Modes that may use a way in a direction, regardless of its one-way tags. */
 function permitted(tags: Tags, open: number, direction: 'forward' | 'backward'): number {
   const isOnBoth = ['busway:left', 'busway:right'].every((key) => tags.get(key) === 'lane')
   const lanes = isOnBoth || tags.get('busway') === 'lane' ? bus : 0

@@ -58,7 +58,7 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
     DIRECTIONS.flatMap(([suffix, direction]) => {
       const cases = conditionalCases(tags.get(`${key}${suffix}:conditional`))
       const saysBase = tags.has(key) || tags.has(`${key}${suffix}`)
-      // A key of one mode for the direction against the nodes opens it, whatever the one-way tags say.
+      // A key of one mode for the direction against the nodes opens it, regardless of one-way tags.
       const isOwn = suffix === ':backward' && !GENERAL_KEYS.includes(key)
       return cases.flatMap((one, i) => {
         const conditions = hoursOf(one)

@@ -52,7 +52,7 @@ const RULES: readonly Rule[] = [
   shortTurnOntoRamp,
 ]
 
-/** Joins maneuvers that are one to a traveller, until none are left. */
+/** Joins maneuvers that a traveller perceives as one, until there are no more of them. */
 export function combineManeuvers(leg: GuidedLeg, given: readonly Maneuver[]): Maneuver[] {
   let maneuvers = [...given]
   for (let changed = true; changed;) {

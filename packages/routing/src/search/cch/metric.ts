@@ -105,7 +105,7 @@ function relaxLowerTriangles({ firstUp, firstHead, upHead }: UpperArcs, weights:
   }
 }
 
-/** Lowers arcs to the cheapest paths over higher ranks, and notes by a bit which ones that changes. */
+/** Lowers arcs to the cheapest paths over higher ranks, and sets a bit for each changed one. */
 function relaxUpperTriangles(
   { firstUp, firstHead, upHead }: UpperArcs,
   { up, down }: Pick<BasicWeights, 'up' | 'down'>,
