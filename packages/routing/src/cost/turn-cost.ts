@@ -113,7 +113,7 @@ const BICYCLE_CROSSING_SECONDS = 0.75
 /** Stress of a bicycle's turn onto a street, by its class. */
 export const CLASS_STRESS = [1, 0.4, 0.2, 0.1, 0.05, 0.05, 0, 0.5]
 const PATH_STRESS = 0.1
-/** How a lane eases a bicycle's turn onto a greater road, by its kind. */
+/** Factor on the cost of a bicycle's turn onto a larger road, by kind of cycle lane. */
 const LANE_EASE = [1, 0.5, 0.25, 0.1]
 const SHOULDER_EASE = [0.4, 0.5, 0.25, 0.1]
 const PATH_EASE = 0.05

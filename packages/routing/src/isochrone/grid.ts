@@ -18,17 +18,18 @@ export const METERS_PER_UNIT = 0.111195
 export interface Grid {
   /** Metres of the side of a cell. */
   readonly meters: number
-  /** The south-western corner in millionths of degrees, and cells in a millionth. */
+  /** The south-western corner in millionths of degrees, and cells per millionth. */
   readonly west: number
   readonly south: number
   readonly perLon: number
   readonly perLat: number
-  /** Cells of street `s` from `firstCell[s]` on: a row in the upper 16 bits, a column in the lower. */
+  /** Cells of street `s`, from `cells[firstCell[s]]` on: a row in the upper 16 bits, a column in the lower. */
   readonly firstCell: Uint32Array
   readonly cells: Uint32Array
-  /** Streets that come through block `b` from `firstShape[b]` on. */
+  /** Number of columns and rows of blocks. */
   readonly blockColumns: number
   readonly blockRows: number
+  /** Streets through block `b`: `shapes[firstShape[b]] … shapes[firstShape[b + 1] - 1]`. */
   readonly firstShape: Uint32Array
   readonly shapes: Uint32Array
 }

@@ -199,7 +199,7 @@ function usualStep(points: Trace['points']): number {
   return median(points.slice(1).map(({ x, y }, i) => Math.hypot(x - points[i]!.x, y - points[i]!.y)))
 }
 
-/** Seconds between two points of a trace, usually; infinite without times, and where all are equal. */
+/** Median of the seconds between points of a trace; infinite without times, or when the median is 0. */
 function usualInterval(points: Trace['points']): number {
   return median(points.slice(1).map(({ seconds }, i) => (seconds ?? Infinity) - (points[i]!.seconds ?? 0))) || Infinity
 }
