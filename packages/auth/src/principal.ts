@@ -1,6 +1,6 @@
 /**
- * `services` is an organization's key for the shared pool and the routing engine, `operator` the key of who runs the
- * installation; the others are a project's roles.
+ * `services` is an organization's key for the shared pool and the routing engine, `operator` the key of the operator of
+ * the installation; the others are a project's roles.
  */
 export type Role = 'anon' | 'authenticated' | 'service_role' | 'services' | 'operator'
 

@@ -1,6 +1,6 @@
 import type { paths } from '../openapi/worker-api.ts'
 
-/** The record of a job of any task; `taskName` tells the type of `result`. */
+/** The record of a job of any task; `taskName` determines the type of `result`. */
 export type AnyJob = paths['/jobs/{taskName}/{job_id}']['get']['responses'][200]['content']['application/json']
 
 export type TaskName = AnyJob['taskName']

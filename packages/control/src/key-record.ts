@@ -24,7 +24,7 @@ export interface KeyRecord {
   readonly createdAt: Date
   readonly expiresAt: Date | null
   readonly revokedAt: Date | null
-  /** To the minute. */
+  /** Time of the last use, to the minute; null for an unused key. */
   readonly lastUsedAt: Date | null
 }
 

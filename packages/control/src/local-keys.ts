@@ -20,7 +20,7 @@ export interface LocalStack {
  * keys of its environment. A key that the same stack registered before, and that its environment no longer names, ends
  * now; a key that is absent leaves the former one alone.
  *
- * @param log told which of the keys stay refused because they are revoked
+ * @param log called with the keys that stay refused because they are revoked
  */
 export async function registerLocal(
   database: Database,

@@ -60,7 +60,7 @@ const SEALED = `${SELECT}, p.sealed_credentials as sealed, o.sealed_services_key
 
 const REF = new RegExp(PROJECT_REF_PATTERN)
 
-/** The projects of the control plane, and who may reach which. */
+/** The projects of the control plane, and the access of callers to them. */
 export class Projects {
   readonly #database: Database
   readonly #sealer: Sealer | null

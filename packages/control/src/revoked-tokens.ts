@@ -21,9 +21,9 @@ const RETRY_MS = 1000
 export interface RevocationsOptions {
   /** Reads revocations since a time; all of them for null. */
   readonly read: (since: Date | null) => Promise<RevokedPage>
-  /** How long what is known is used without looking again. */
+  /** Time in milliseconds for which revocations are cached. */
   readonly cacheMs: number
-  /** How much longer while the database does not answer. */
+  /** Additional time in milliseconds while the database does not answer. */
   readonly graceMs: number
 }
 

@@ -42,9 +42,9 @@ export interface DatasetFiles {
 /**
  * The files of a Shapefile or a MapInfo data set, which are imported together, as a zip.
  *
- * @param main name of the file that stands for all of them, as `roads.shp`
+ * @param main name of the main file, e.g. `roads.shp`
  * @param names names of the files beside it; their order stays
- * @returns null where `main` is a file that stands for itself
+ * @returns null when `main` is a data set of one file
  */
 export function datasetFiles(main: string, names: readonly string[]): DatasetFiles | null {
   const [, stem = '', ending = ''] = /^(.*)\.([^.]+)$/s.exec(main) ?? []

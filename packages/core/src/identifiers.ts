@@ -18,7 +18,7 @@ const OUTER_ENDINGS = /\.(?:zip|gz|bz2|tar|pbf|xml)$/i
  * A name as PostgreSQL holds it without quotes: lower-case letters of ASCII, digits and single underscores, the first a
  * letter. Accents are dropped (`Überlauf 2` → `uberlauf_2`); other scripts are.
  *
- * @param otherwise the name where nothing is left, and, with an underscore, the beginning where a digit is first
+ * @param otherwise the name if nothing is left; also, with an underscore, the prefix of a name that begins with a digit
  * @param maxLength most characters, without that beginning
  */
 export function identifierOf(name: string, otherwise: string, maxLength: number): string {

@@ -110,7 +110,7 @@ const CONNECTION_CODES: ReadonlySet<string> = new Set([
 export function mapConnectionError(error: unknown): unknown {
   if (error instanceof TerraneError || !(error instanceof Error)) return error
   const { code } = error as { code?: unknown }
-  // A client says the last of these of itself once its connection is gone.
+  // The last of these messages comes from the client itself after its connection was lost.
   const lost =
     typeof code === 'string'
       ? CONNECTION_CODES.has(code)

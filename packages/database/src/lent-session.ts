@@ -21,7 +21,7 @@ type Listener = (chunk: Buffer) => void
 export class LentSession {
   /** Parameters that the server announced at the start. */
   readonly parameters: ReadonlyMap<string, string>
-  /** By which a statement that runs here is cancelled. */
+  /** Backend key for cancelling a statement of this session. */
   readonly key: { readonly processId: number; readonly secretKey: number }
   /** The driver's own client, e.g. for COPY; not while the bytes are lent. */
   readonly client: Client

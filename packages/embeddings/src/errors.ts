@@ -26,7 +26,7 @@ export const runtimeTooOld = defineError(
   () => ({ hint: 'Run them on Node 24 or newer, or take a float32 export of the model.' }),
 )
 
-/** For the time before a job begins: the model must be installed by a person. */
+/** Refuses a job before it begins: the model must be installed by a person. */
 export const modelMissing = defineError(
   'MODEL_UNAVAILABLE',
   'invalid',
@@ -87,7 +87,7 @@ export const modelMismatch = defineError(
   () => ({ hint: "Correct the manifest's input, extra_inputs, outputs (name, pooling), patches or dims." }),
 )
 
-/** For a graph that the runtime does not open: no manifest mends that. */
+/** Hint for a graph that the runtime cannot open, which no manifest can correct. */
 export function unopenedHint(runtime: string | undefined): string {
   return (
     `The file must be a whole ONNX graph of operators that ONNX Runtime ${runtime ?? ''} has on the CPU: export it with an ` +

@@ -20,7 +20,7 @@ export type Lack = 'measures' | 'curves' | 'surfaces' | 'nested collections' | '
 export interface Remedy {
   readonly code: string
   readonly message: string
-  /** SQL that says whether it changes a geometry, given the SQL of that. */
+  /** SQL of the condition under which it changes a geometry, from the SQL of the geometry. */
   readonly changes: (geometry: string) => string
   /**
    * SQL of the changed geometry, from the SQL of a geometry to which `changes` applies; it may be transformed already.

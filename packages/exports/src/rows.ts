@@ -18,7 +18,7 @@ export interface ExportRow {
 /** Streams the rows of a query: `scan` of a database, or `scanSession` of a session. */
 export type Scanner = (columns: readonly ScanColumn[], from: string, options: ScanOptions) => AsyncIterable<ScanBatch>
 
-/** The rows of a source, a batch at a time. What of their geometries the format has no place for is changed and counted. */
+/** The rows of a source in batches. Geometries that the format cannot hold are changed and counted. */
 export async function* readRows(
   scan: Scanner,
   { columns: own, geometry, from }: ExportSource,

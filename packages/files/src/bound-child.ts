@@ -1,6 +1,6 @@
 /**
  * The command that runs a program so that it is killed when this process ends, even if it never reads its closed input.
- * Without `setpriv` of util-linux, and on Windows, it has no such binding.
+ * Without `setpriv` of util-linux, and on Windows, the program may outlive this process.
  *
  * @param mostMb maximum memory of the process, in MiB; no limit when absent
  */

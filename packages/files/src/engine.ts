@@ -21,7 +21,7 @@ export interface Conversion {
 
 export interface Layer {
   readonly name: string
-  /** Null when it cannot be told. */
+  /** Number of features; null when unknown. */
   readonly features: number | null
 }
 
@@ -114,7 +114,7 @@ export class EngineProcess {
   }
 }
 
-/** A line that says only where in the sources of the engine it went wrong. */
+/** A line with only the position of an error in the engine's sources. */
 const OWN_PLACE = /^In file .{1,400}\.cpp, at line/
 
 /** The last lines of the engine's messages, without repetitions, error numbers and positions in its sources. */
@@ -151,14 +151,14 @@ export function failure(complaint: string): Error {
   return isAboutSrs(complaint) ? sourceSrsNeeded() : conversionFailed({ reason: complaint })
 }
 
-/** Whether a message says that a process, or SQLite in it, has come to the end of its memory. */
+/** Whether a message reports that a process, or SQLite in it, has run out of memory. */
 export function isOutOfMemory(messages: string): boolean {
   return /out of memory|std::bad_alloc|allocation failed|Failed to allocate memory|string or blob too big/i.test(
     messages,
   )
 }
 
-/** Whether a complaint says that the reference system of the source is unknown. */
+/** Whether a message reports that the reference system of the source is unknown. */
 function isAboutSrs(complaint: string): boolean {
   return /source layer has no coordinate system|Use -s_srs/i.test(complaint)
 }

@@ -58,7 +58,7 @@ export async function loadGdal(folder: string, onMessage: (text: string) => void
     GDAL_DATA: '/usr/share/gdal',
     GDAL_NUM_THREADS: '0',
     CPL_LOG_ERRORS: 'ON',
-    // By itself it is silent after a thousand, and the last one is the reason.
+    // By default GDAL reports a thousand errors at most, but the last one has the reason.
     CPL_MAX_ERROR_REPORTS: '1000000000',
     OGR_SQLITE_SYNCHRONOUS: 'OFF',
     GML_SKIP_RESOLVE_ELEMS: 'ALL',
@@ -66,7 +66,7 @@ export async function loadGdal(folder: string, onMessage: (text: string) => void
     GML_SKIP_CORRUPTED_FEATURES: 'YES',
     // Without a schema GDAL would read codes with leading zeros as numbers, and truncate large ones.
     GML_FIELDTYPES: 'ALWAYS_STRING',
-    // By columns GDAL 3.8 puts geometries of a FlatGeobuf into wrong rows once one is null.
+    // With its columnar API GDAL 3.8 puts geometries of a FlatGeobuf into wrong rows after a null.
     OGR2OGR_USE_ARROW_API: 'NO',
   }
   const loaded = await start({

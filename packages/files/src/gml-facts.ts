@@ -28,7 +28,7 @@ const ADV_CODES: Readonly<Record<string, number>> = {
   'DE_42-83_3GK5': 2399,
 }
 
-/** Types for the types of a schema; for others, such as unbounded whole numbers, the values decide. */
+/** Column types by type of a schema; for others, such as unbounded whole numbers, the values decide. */
 const TYPES: Readonly<Record<string, FieldType>> = {
   boolean: 'bool',
   byte: 'int4',

@@ -61,7 +61,7 @@ function environment(drivers: readonly string[], { driver, folder }: Conversion)
     LC_ALL: 'C.UTF-8',
     OGR_SKIP: skipped,
     GDAL_SKIP: skipped,
-    // By itself it is silent after a thousand, and the last one is the reason.
+    // By default GDAL reports a thousand errors at most, but the last one has the reason.
     CPL_MAX_ERROR_REPORTS: '1000000000',
     OGR_SQLITE_SYNCHRONOUS: 'OFF',
     CPL_TMPDIR: folder,
@@ -75,7 +75,7 @@ function environment(drivers: readonly string[], { driver, folder }: Conversion)
     GML_SKIP_CORRUPTED_FEATURES: 'YES',
     // Without a schema GDAL would read codes with leading zeros as numbers, and truncate large ones.
     GML_FIELDTYPES: 'ALWAYS_STRING',
-    // By columns GDAL 3.8 puts geometries of a FlatGeobuf into wrong rows once one is null.
+    // With its columnar API GDAL 3.8 puts geometries of a FlatGeobuf into wrong rows after a null.
     OGR2OGR_USE_ARROW_API: 'NO',
     GML_DOWNLOAD_SCHEMA: 'NO',
     GML_DOWNLOAD_WFS_SCHEMA: 'NO',

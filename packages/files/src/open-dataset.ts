@@ -16,7 +16,7 @@ const OF_COLUMNS: ReadonlySet<string> = new Set([...WORKBOOKS, 'CSV', 'Parquet',
 /** Formats that may use reference systems known to the engine only. */
 const KNOWN_BY_ENGINE: ReadonlySet<ReadFormat> = new Set(['GPKG', 'FlatGeobuf', 'ESRI Shapefile'])
 
-/** Formats whose heads say how long their files are. */
+/** Formats whose headers contain the size of their files. */
 const TELLING_THEIR_SIZE: ReadonlySet<string> = new Set(['ESRI Shapefile', 'MapInfo File', 'OpenFileGDB', 'DGN'])
 
 /**

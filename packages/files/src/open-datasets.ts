@@ -22,7 +22,7 @@ export async function openDatasets(
   const opened: OpenedDataset[] = []
   const close = async () => void (await Promise.all(opened.map((one) => one[Symbol.asyncDispose]())))
   try {
-    // All layers are opened, because the requested name may be unique only among all data sets.
+    // All layers are opened, because the names that a caller can request depend on all data sets.
     for (const dataset of datasets) {
       opened.push(await openDataset(dataset, engine, { ...options, layer: ALL_LAYERS }, context))
     }

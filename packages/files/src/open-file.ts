@@ -58,7 +58,8 @@ export interface OpenedFile extends AsyncDisposable {
 }
 
 /**
- * Opens a file of features: unpacks it, finds out by its content what it is, and has a process without rights read it.
+ * Opens a file of features: unpacks it, detects its format by its content, and reads it in a process without
+ * permissions.
  *
  * @throws FILE_TOO_LARGE, FORMAT_UNKNOWN, ZIP_REFUSED, LAYER_UNKNOWN, CONVERSION_FAILED, FILE_TOO_COSTLY, ENCODING_UNKNOWN,
  * CSV_COLUMNS_UNKNOWN, ENGINE_UNAVAILABLE

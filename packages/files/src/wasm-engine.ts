@@ -10,7 +10,7 @@ import { programPath } from './program-path.ts'
 
 const PROGRAM = new URL('./gdal.worker.ts', import.meta.url)
 
-/** Most memory of the script besides the WebAssembly's own, which ends at 2 GiB by itself. */
+/** Maximum heap of the script in MiB, besides the memory of WebAssembly, which is limited to 2 GiB. */
 const HEAP_MB = 512
 
 /**
@@ -41,7 +41,7 @@ export const wasmEngine: Engine = {
       { cwd: workdir, env: {}, events: true },
       signal,
     )
-    // A process that ended early says why itself.
+    // A process that ended early reports the reason itself.
     engine.child.stdin!.on('error', () => {})
     engine.child.stdin!.end(JSON.stringify(conversion))
     const ended = watchEngine(engine, conversion)

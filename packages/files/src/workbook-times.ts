@@ -11,14 +11,14 @@ const ENTRY_BYTES = 46
 const LOCAL_MARK = 0x04034b50
 const LOCAL_BYTES = 30
 const DEFLATED = 8
-/** Flag bit: sizes stand behind the data. */
+/** Flag bit: sizes come after the data. */
 const SIZES_BEHIND = 0x0008
 const OF_ZIP64 = 0xffffffff
 const FORMAT = /( formatCode=)("[^"]*"|'[^']*')/g
 
 /** Position of an entry in an archive. */
 interface Place {
-  /** Of its line, within the directory. */
+  /** Offset of its line within the directory. */
   readonly line: number
   readonly method: number
   readonly packed: number

@@ -186,7 +186,7 @@ export function basemapTiles(prefix: string, name: string): BasemapTiles {
     table: `${prefix}_${layerName}`,
     layerName,
     zooms: [...zooms] as [number, number],
-    // What stays where a tile would be too large.
+    // Features that stay when a tile would be too large.
     ...(layerName === 'roads' && { rankBy: { property: 'rank' } }),
     ...(layerName === 'places' && { rankBy: { property: 'population_rank' } }),
   }))

@@ -5,7 +5,7 @@ import { colorsOf } from './palettes.ts'
 /** A colour of the map, its meaning, and its number of rows in the table. */
 export interface LegendEntry {
   readonly color: string
-  /** A range of numbers with its first and without its end (the last class has its end, too), a value, or what is left. */
+  /** A range of numbers without its end (the last class includes it), a value, or the rest. */
   readonly of:
     | { readonly from: number; readonly to: number }
     | { readonly value: string | number | boolean }

@@ -2,8 +2,8 @@
 export type PaletteKind = 'sequential' | 'diverging' | 'category'
 
 /**
- * Palettes whose neighbours are told apart by people who see red and green alike. Viridis, magma and cividis are those of
- * matplotlib (CC0), the others of ColorBrewer (Cynthia Brewer, Apache 2.0), Okabe and Ito, and Paul Tol.
+ * Palettes whose neighbours are distinguishable with red-green colour blindness. Viridis, magma and cividis are those
+ * of matplotlib (CC0), the others of ColorBrewer (Cynthia Brewer, Apache 2.0), Okabe and Ito, and Paul Tol.
  */
 export const PALETTES: Readonly<Record<string, { readonly kind: PaletteKind; readonly colors: readonly string[] }>> = {
   viridis: sequence('440154 472d7b 3b528b 2c728e 21918c 28ae80 5ec962 addc30 fde725'),

@@ -45,7 +45,7 @@ class Decoder {
     this.#reader ??= bitIterator(() => this.#queue.shift())
   }
 
-  /** The blocks that are there in full; all that is left when the input has ended. */
+  /** The complete blocks; at the end of the input all remaining ones. */
   *blocks(hasEnded: boolean): Generator<Uint8Array> {
     const reader = this.#reader
     if (reader === null) return

@@ -23,7 +23,7 @@ export class StringTable {
     return text
   }
 
-  /** Starts anew over the bytes of a block. */
+  /** Starts again with the bytes of a block. */
   reset(bytes: Uint8Array): void {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.#decoded = []

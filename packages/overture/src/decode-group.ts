@@ -33,7 +33,7 @@ export interface DecodeRequest {
  * Decodes the rows of a row group that touch the area: bounding boxes first, then the exact geometry of the undecided
  * rows, then the other columns. WKB is passed through.
  *
- * @throws Error when the bytes are not what the footer says
+ * @throws Error when the bytes do not match the footer
  */
 export async function decodeGroup(request: DecodeRequest, aoi: Aoi): Promise<DecodedRows[]> {
   const names = new Set(request.metadata.schema.map(({ name }) => name))

@@ -41,7 +41,7 @@ export class RemoteFile {
     this.tail = first.bytes
   }
 
-  /** Opens a file by reading its last `tailBytes` bytes, which also tells its size. */
+  /** Opens a file by reading its last `tailBytes` bytes; the answer also has its size. */
   static async open(source: RangeSource, url: string, tailBytes: number): Promise<RemoteFile> {
     const first = await readRange(source, { url, range: `bytes=-${tailBytes}`, etag: null, maxBytes: tailBytes })
     return new RemoteFile(source, url, first)

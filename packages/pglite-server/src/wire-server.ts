@@ -22,9 +22,9 @@ export interface WireServerOptions {
 /**
  * Speaks PostgreSQL's wire protocol (version 3) for an engine, to many clients that share its one session. Whole
  * units go in at once: a simple query, or everything up to Sync. So the parse of one client and the bind of another never
- * mix, and after an error the session itself skips to Sync as the protocol says. A client that has a transaction open,
- * an extended query unfinished, temporary tables or the like keeps the session ({@link SessionQueue}); when it goes away, its
- * transaction is rolled back.
+ * mix, and after an error the session itself skips to Sync as the protocol requires. A client with an open transaction,
+ * an unfinished extended query, temporary tables or the like keeps the session ({@link SessionQueue}); when it
+ * disconnects, its transaction is rolled back.
  *
  * When the engine ends, its clients get 57P01 and are closed, and another engine is started on the same data. New clients
  * wait for it.

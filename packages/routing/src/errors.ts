@@ -16,7 +16,7 @@ export const emptyNetwork = defineError<{ sources: string }>(
   () => ({ hint: 'Check that the extract holds ways with a highway tag and the nodes they refer to.' }),
 )
 
-/** A street is longer than a graph can say where on it a place is. */
+/** A street has more points than the graph can address. */
 export const streetTooLong = defineError<{ points: number; most: number }>(
   'STREET_TOO_LONG',
   'invalid',

@@ -91,7 +91,7 @@ export class Ground {
     return { ...atSomeTime, costing: { ...atSomeTime.costing, snapOpen } }
   }
 
-  /** The speeds that hold for who leaves location `i` of a schedule. */
+  /** Speeds by time for a departure from location `i` of a schedule. */
   speeds(prepared: PreparedCosting, schedule: Schedule, i: number): SpeedAt {
     return speedsFrom({ law: this.law(prepared), stands: schedule.stands }, schedule.begin(i))
   }

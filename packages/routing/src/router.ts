@@ -34,7 +34,7 @@ export interface RouterOptions {
   readonly costings?: number
   /** Actions that `status` lists as served; all when absent. */
   readonly actions?: readonly Action[]
-  /** When the data of the network was made, which `status` tells. */
+  /** Time at which the data of the network was made, for `status`. */
   readonly builtAt?: Date
   readonly now?: () => Date
 }

@@ -33,8 +33,8 @@ export interface LoggerOptions {
 const MOST_HELD = 64 * 1024
 
 /**
- * Makes a process's logger: JSON lines, or readable ones when stdout is a terminal or `format` says so. The message is a
- * constant phrase; data goes into fields with units.
+ * Makes a process's logger: JSON lines, or readable ones when stdout is a terminal or `format` requests them. The
+ * message is a constant phrase; data goes into fields with units.
  */
 export function createLogger(options: LoggerOptions): Logger {
   const format = options.format ?? (process.stdout.isTTY ? 'pretty' : 'json')

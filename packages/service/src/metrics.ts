@@ -15,7 +15,7 @@ const collectors = new WeakMap<object, Collector>()
 
 /**
  * Sets a gauge anew whenever the metrics are read. A collector that fails, or takes longer than a second, leaves the
- * values of its last run, and `terrane_metric_age_seconds` tells how old they are.
+ * values of its last run, and `terrane_metric_age_seconds` is their age.
  */
 export function onScrape(gauge: Gauge, collect: () => void | Promise<void>): void {
   const collector = new Collector(collect)
@@ -52,7 +52,7 @@ class Collector {
       await this.#collect()
       this.#refreshedAt = performance.now()
     } catch {
-      // The age tells.
+      // The age of the values shows the failure.
     } finally {
       this.#running = null
     }
@@ -88,8 +88,8 @@ declare module 'fastify' {
 }
 
 /**
- * Adds `GET /metrics` in the Prometheus text format, for who sends the operator's key as Bearer, and a histogram of request
- * durations by route and status. `serve` shows the same on a port of its own where one is set.
+ * Adds `GET /metrics` in the Prometheus text format, for requests with the operator's key as Bearer, and a histogram of
+ * request durations by route and status. `serve` shows the same on a port of its own where one is set.
  */
 export function addMetrics(app: Http, registry: Registry, { metricsKey }: EdgeSettings = BARE_EDGE): void {
   app.decorate('metrics', registry)

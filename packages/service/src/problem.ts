@@ -143,7 +143,7 @@ function normalise(thrown: unknown): TerraneError {
   return new TerraneError('INTERNAL', 'internal', 'Something went wrong on our side', { cause: thrown })
 }
 
-/** One entry per field, as JSON pointers; the context tells body from query and path. */
+/** One entry per field, as JSON pointers; the context distinguishes body, query and path. */
 function validationError(validation: readonly AjvError[], context: string): TerraneError {
   const errors: FieldError[] = []
   const seen = new Set<string>()

@@ -169,7 +169,7 @@ export interface Upload {
 
 /**
  * Uploads under a temporary key and leaves the object there until it is placed: half a file never has the final key,
- * even in a storage without atomic uploads, and access can be checked before it appears.
+ * even in a storage without atomic uploads, and its owner can be set before it appears.
  */
 export async function upload(
   store: ArtifactStore,

@@ -11,7 +11,7 @@ export interface StoreCall {
 /** Codes of errors that mean a broken store. */
 const FAILURES: ReadonlySet<unknown> = new Set(['STORAGE_UNAVAILABLE', 'STORAGE_FAILED', 'STORAGE_FULL'])
 
-/** The same store, which tells of each call that ends with a promise. */
+/** The same store, which reports each asynchronous call. */
 export function observeStore<Store extends Pick<ArtifactStore, 'withSignal'>>(
   store: Store,
   onCall: (call: StoreCall) => void,

@@ -39,9 +39,9 @@ export function lockFiles(folder: string): string[] {
 
 /**
  * Reads them: the entry, `imports`, `importMap` and `compilerOptions`; the `dependencies` of a package.json, by their
- * ranges; and the automatic JSX runtime of a tsconfig.json where none of the others says how JSX is read.
+ * ranges; and the automatic JSX runtime of a tsconfig.json if no other file configures JSX.
  *
- * @throws FUNCTION_BUNDLE_FAILED for a file that is not what its name says, and without an entry
+ * @throws FUNCTION_BUNDLE_FAILED for a file of another format than its name, and without an entry
  */
 export async function readCodeSettings(folder: string): Promise<CodeSettings> {
   const project = readProjectRules(folder)

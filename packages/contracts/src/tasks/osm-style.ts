@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchema } from 'typebox'
 
-/** A condition on tags. Filters stand in filters, so a body's schema says no more than this; {@link OSM_STYLE_SCHEMA} does. */
+/** A condition on tags. Filters are recursive, so {@link OSM_STYLE_SCHEMA} describes them, not the schema of a body. */
 export type OsmFilter =
   | {
       readonly key: string

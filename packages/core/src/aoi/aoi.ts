@@ -62,7 +62,7 @@ export class Aoi {
   contains(other: Aoi): boolean {
     for (const ring of other.polygons.flat()) {
       for (let i = 2; i < ring.length; i += 2) {
-        // Of a polygon over the antimeridian each copy counts on its own side.
+        // Each copy of a polygon over the antimeridian counts on its own side.
         const lng0 = withinEarth(ring[i - 2]!)
         const lng1 = withinEarth(ring[i]!)
         if (lng0 === lng1 && lng1 !== ring[i]) continue

@@ -5,7 +5,7 @@ import { encodeNumeric } from './numeric.ts'
 const FIRST_DAY = -2_451_545
 const LAST_DAY = 2_145_031_948
 const INFINITE_DAYS: ReadonlySet<number> = new Set([-(2 ** 31), 2 ** 31 - 1])
-/** The first whole number that a type does not hold; the least that it does is that one, negative. */
+/** The first whole number beyond the range of a type; the smallest number in the range is its negative. */
 const INTEGERS: Readonly<Record<string, number>> = { int2: 2 ** 15, int4: 2 ** 31, int8: 2 ** 63 }
 const FLOATS: Readonly<Record<string, true>> = { float4: true, float8: true }
 

@@ -3,7 +3,7 @@ export interface Warning {
   /** Upper case, stable. */
   readonly code: string
   readonly message: string
-  /** Layer of a file that the warning concerns; absent for the whole file. */
+  /** Layer of a file that the warning concerns; absent when it concerns no single layer. */
   readonly layer?: string
   /** Number of affected rows, features or values. */
   readonly count?: number

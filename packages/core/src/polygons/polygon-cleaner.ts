@@ -43,7 +43,7 @@ export class PolygonCleaner {
   }
 }
 
-/** With no contact between rings: whether outer rings lie outside all polygons and holes directly in their own. */
+/** Whether outer rings lie outside of all polygons and holes directly in their own; requires rings without contact. */
 function isNested(path: Path): boolean {
   if (path.parts === 1) return true
   const boxes = boxesOf(path)

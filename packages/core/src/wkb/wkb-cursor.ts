@@ -19,7 +19,7 @@ export class WkbError extends RangeError {
  * All methods throw a {@link WkbError} where the bytes are no geometry or end too early.
  */
 export class WkbCursor {
-  /** Where the next byte is read. */
+  /** Offset of the next byte. */
   at = 0
   /** Type of the geometry that was begun last: 1 point to 7 collection, 8 to 17 curves and surfaces. */
   code = 0

@@ -13,7 +13,7 @@ export function isoCode(code: number, dimensions: Dimensions): number {
  * in memory as long as one of its geometries.
  */
 const SLAB_BYTES = 1 << 18
-/** Nothing is begun where not even a point has room. */
+/** Minimum free bytes of a slab for a new geometry: room for a point. */
 const LEAST_BYTES = 64
 
 class Slab {

@@ -32,8 +32,8 @@ interface Watched {
 
 /**
  * Closes connections that have died silently. While a statement waits and no byte passes, the server is asked on a new
- * connection whether it runs that session: a long statement goes on, a lost one fails with DATABASE_UNAVAILABLE. A bound on
- * the time of statements could not tell the two apart.
+ * connection whether it runs that session: a long statement goes on, a lost one fails with DATABASE_UNAVAILABLE. A
+ * timeout of statements could not distinguish the two.
  */
 export class SilenceWatch implements Disposable {
   readonly #options: DatabaseOptions

@@ -94,7 +94,7 @@ export async function appendCollection(
   }: {
     readonly jobId: string
     readonly shape: EmbeddingTableShape
-    /** By the number of the shard. */
+    /** Sources by the number of the shard. */
     readonly sources: ReadonlyMap<number, EmbeddingSource>
   },
 ): Promise<AppendedTable> {

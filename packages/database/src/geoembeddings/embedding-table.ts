@@ -13,7 +13,7 @@ const EXACT_SEARCH_ROWS = 50_000
 /** A row has to fit a page of 8 KiB to keep its vector out of TOAST, which makes an exact scan four times slower. */
 const MAX_PLAIN_BYTES = 7600
 
-/** Which columns stand beside the vector: tiles of a raster, patches of its tiles, H3 cells, or places of an import. */
+/** Kind of the rows, which decides the other columns: raster tiles, patches of tiles, H3 cells, imported places. */
 export type EmbeddingKind = 'tile' | 'patch' | 'h3' | 'place'
 
 export interface EmbeddingTableShape {

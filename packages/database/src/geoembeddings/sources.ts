@@ -3,7 +3,7 @@ import type { Queryable } from '../database.ts'
 /** Ids of one source of a table: `id >> 32` is its number. */
 export const SOURCE_BITS = 32
 
-/** A raster that a table was made of, or was to be. */
+/** A raster of a table, or one that could not be added. */
 export interface EmbeddingSource {
   readonly name: string
   readonly datetime: string | null

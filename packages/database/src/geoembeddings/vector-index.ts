@@ -2,7 +2,7 @@ import { quoteIdentifier, quoteLiteral, type Queryable, type Session } from '../
 
 /** Largest number of dimensions that an HNSW index over halfvec takes (pgvector 0.8); one over bits takes them, too. */
 export const MAX_INDEXED_DIMS = 4000
-/** From here on the signs of a vector say enough to find its neighbours again among some hundred candidates. */
+/** Dimensions from which the signs of a vector suffice to find its neighbours among some hundred candidates. */
 const MIN_BIT_DIMS = 256
 /** A bit index with a lower recall is replaced by one over halfvec. */
 const MIN_BIT_RECALL = 0.98

@@ -125,7 +125,7 @@ export async function conditionOfSources(database: Queryable, sources: readonly 
   return rows[0]!.condition
 }
 
-/** When rows of each source were last written, by its number; none of tables without sources. */
+/** Time at which rows of each source were last written, by its number; empty for tables without sources. */
 export async function sourceVersions(
   database: Queryable,
   tableName: string,

@@ -8,11 +8,11 @@ export interface ImportShape {
   readonly geometryType: 'Point' | 'LineString' | 'Polygon' | 'MultiPoint' | 'MultiLineString' | 'MultiPolygon'
   /** The primary key column; a number becomes an identity column, so that rows can be added later. */
   readonly primaryKey: string
-  /** Columns that together tell features apart, if not the primary key. */
+  /** Columns that together identify a feature, if not the primary key. */
   readonly unique?: readonly string[]
   /** Columns that hold the length of lines in metres, or the area of polygons in square metres. */
   readonly measured?: readonly string[]
-  /** The least of it that a row has; any when absent or 0. */
+  /** Minimum of the measured value of a row; no minimum when absent or 0. */
   readonly least?: number
 }
 

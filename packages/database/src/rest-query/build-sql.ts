@@ -2,7 +2,7 @@ import { quoteIdentifier, quoteLiteral } from '../database.ts'
 import { badQuery } from './errors.ts'
 import type { Condition, FieldPath, Filter, OrderItem, SelectItem } from './query.ts'
 
-/** Takes the values of a statement; gives the text that stands for each. */
+/** Takes the values of a statement; returns the text that represents each. */
 export interface ValueTexts {
   add(value: string | readonly string[]): string
 }

@@ -105,7 +105,7 @@ export function unquote(text: string): string {
   return plain
 }
 
-/** Index of the quote that ends the quoted text which begins at `start`; -1 when none does. */
+/** Index of the closing quote of the quoted text that begins at `start`; -1 without one. */
 function endOfQuoted(text: string, start: number): number {
   for (let i = start + 1; i < text.length; i++) {
     if (text[i] === '\\') i++

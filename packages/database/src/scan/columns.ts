@@ -10,7 +10,7 @@ export interface ScanColumn {
 /** Byte strings back to back; a range without bytes is a null or an empty string. */
 export interface PackedBytes {
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Where each string ends. */
+  /** End of each string in `bytes`. */
   readonly ends: Uint32Array<ArrayBuffer>
 }
 

@@ -17,7 +17,7 @@ export interface ColumnFacts {
 /** Schemas of the platform and the server, which hold no map data. */
 const HIDDEN_SCHEMAS: ReadonlySet<string> = new Set(['terrane', 'terrane_staging', 'information_schema', 'pg_catalog'])
 
-/** Of several geometry columns, the first of these names is shown, else the first column. */
+/** Usual names of geometry columns; of several columns the first of these is chosen, else the first column. */
 const USUAL_NAMES = ['geom', 'geometry', 'the_geom', 'wkb_geometry']
 
 /**

@@ -5,7 +5,7 @@ import { LOCK_NOT_AVAILABLE, dropStaging, renameStaging } from './staging.ts'
 
 /** Longest wait for tables that a run before still writes into, in milliseconds. */
 const LOCK_MS = 2000
-/** Numbers of transactions after which they begin anew. */
+/** Number of transactions after which their ids wrap around. */
 const XIDS = 2 ** 32
 
 /**

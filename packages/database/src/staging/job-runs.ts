@@ -36,7 +36,7 @@ export async function beginRun(database: Queryable, jobId: string, number?: numb
   return { jobId, ...begun }
 }
 
-/** Lets no run of the job publish any more, because it was given up. */
+/** Closes a job that was given up, so that none of its runs can publish any more. */
 export async function closeRuns(database: Queryable, jobId: string): Promise<void> {
   await database.query(
     `insert into terrane.job_runs as r (job_id, number) values ($1, ${CLOSED})

@@ -10,7 +10,7 @@ export interface ByteSink {
   write(bytes: Uint8Array): Promise<void>
 }
 
-/** Writes rows one by one; encodes in a thread of its own. */
+/** Writes rows in batches as they arrive; encodes in a thread of its own. */
 export interface GeoParquetWriter extends AsyncDisposable {
   /** Adds rows; resolves when more are welcome. One call at a time. */
   append(rows: GeoRows): Promise<void>

@@ -16,11 +16,11 @@ export interface StacItemRequest {
   readonly until?: string
   /** When the embeddings were made; RFC 3339. */
   readonly created: string
-  /** Around all rows. */
+  /** Bounding box of all rows. */
   readonly bbox: BoundingBox
   /** The GeoParquet file. */
   readonly embeddings: { readonly href: string; readonly bytes: number }
-  /** Under which the embeddings stand. */
+  /** Licence of the embeddings. */
   readonly licence: Linked
   readonly source: Linked
   readonly model: Linked

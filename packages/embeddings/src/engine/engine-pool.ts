@@ -32,7 +32,7 @@ interface Entry {
 /** @param options the threads and providers of each engine, and the memory of all together */
 export function createEnginePool(options: Omit<EngineOptions, 'mode'> = {}): EnginePool {
   const { threads = availableParallelism(), memoryBytes = availableMemory() / 2, providers = ['cpu'] } = options
-  /** By checksum, the least recently used first. */
+  /** Engines by id and checksum of the model, the least recently used first. */
   const entries = new Map<string, Entry>()
 
   const makeRoom = async (wanted: number): Promise<void> => {

@@ -34,7 +34,7 @@ export class EngineThread {
     return this.#choice
   }
 
-  /** True when the thread has ended by itself. */
+  /** Whether the thread has ended unexpectedly. */
   get lost(): boolean {
     return this.#thread.hasEnded
   }

@@ -26,7 +26,7 @@ export function extraTensors(
     const shared = isShared(extra) && !hasAxisOf(pixels, declared)
     const rows = (shared ? tiles.slice(0, 1) : tiles).map((tile) => valuesOf(manifest.id, extra, context, tile))
     const width = declared.shape.at(-1)
-    // A constant fills any width; values with a meaning are repeated only in whole rows.
+    // A constant may repeat within a row of any width; other values must fill whole rows of the declared width.
     const tooWide = extra.is !== 'constant' && typeof width === 'number' && width > 0 && rows[0]!.length % width !== 0
     if (tooWide) throw modelMismatch({ id: manifest.id, problem: unfilled(declared, rows[0]!.length) })
     feeds[extra.name] = tensorOf(manifest.id, declared, rows, shared ? null : tiles.length)
@@ -159,7 +159,7 @@ function radians(degrees: number): number {
   return (degrees * Math.PI) / 180
 }
 
-/** From 1. */
+/** Day of the year in UTC, from 1. */
 function dayOfYear(date: Date): number {
   return Math.floor((date.getTime() - Date.UTC(date.getUTCFullYear(), 0, 1)) / 86_400_000) + 1
 }

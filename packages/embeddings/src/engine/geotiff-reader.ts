@@ -2,7 +2,7 @@ import { type TileReaderOptions, createTileReader, openFileSource } from '@terra
 
 import type { TileReader } from './tile-source.ts'
 
-/** What a thread needs to read the tiles of a GeoTIFF file. */
+/** Options for reading the tiles of a GeoTIFF file in a thread. */
 export type GeoTiffReaderOptions = Omit<TileReaderOptions, 'source'> & { readonly path: string }
 
 /** Opens the file in the calling thread. */

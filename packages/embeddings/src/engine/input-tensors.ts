@@ -71,7 +71,7 @@ export function halfTensor(values: ArrayLike<number>, dims: readonly number[]): 
   return { type: 'float16', data, dims, location: 'cpu' } as unknown as Tensor
 }
 
-/** The numbers of an output as single precision; null where they are of a type that holds no embedding. */
+/** The numbers of an output in single precision; null for a type without embeddings. */
 export function singlePrecision({ type, data }: Tensor): Float32Array | null {
   if (data instanceof Float32Array) return data
   if (type === 'float16' && data instanceof Uint16Array) {
@@ -86,7 +86,7 @@ function toByte(value: number): number {
   return value * 255
 }
 
-/** From planes to pixels whose channels stand side by side. */
+/** Converts planes to pixels with interleaved channels. */
 function interleaved(planes: Float32Array, count: number, channels: number): Float32Array {
   const out = new Float32Array(planes.length)
   const size = planes.length / count / channels

@@ -10,7 +10,7 @@ import { type OutputTensor, poolOutput } from './pooling.ts'
 import { type OpenSession, openWithProvider } from './open-with-provider.ts'
 import type { ProviderChoice } from './providers.ts'
 
-/** What to make of a tile. */
+/** Requested form of the embeddings. */
 export interface Wanted {
   readonly level: EmbeddingLevel
   readonly perTile: number
@@ -20,7 +20,7 @@ export interface Wanted {
 
 /**
  * An open model. `session.run` blocks its thread until the result is there, so a session lives in a worker thread; and
- * it lives as long as that thread, because the runtime does not give all memory of a closed session back.
+ * it lives as long as that thread, because the runtime does not free all memory of a closed session.
  */
 export class ModelSession {
   readonly #session: InferenceSession

@@ -86,7 +86,7 @@ function wantedDims(actual: readonly number[], pooling: AnyPooling, shape: Pooli
   if (pooling === 'mean-positions-last') return [batch, actual[1] ?? 1, actual[2] ?? 1, dims]
   if (pooling === 'patch-map') return [batch, dims, ...gridOf(actual.slice(2), perTile)]
   if (pooling === 'patch-map-last') return [batch, ...gridOf(actual.slice(1, 3), perTile), dims]
-  // A mean needs a token to be of.
+  // A mean needs at least one token.
   const tokens = Math.max(actual[1] ?? 1, pooling === 'first-token' ? 1 : skip + 1)
   return [batch, tokens, pooling === 'first-and-mean' ? dims / 2 : dims]
 }

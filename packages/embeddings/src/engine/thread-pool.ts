@@ -15,7 +15,7 @@ const DECODE = new URL('./decode.worker.ts', import.meta.url)
 const INFER = new URL('./infer.worker.ts', import.meta.url)
 const EMBED = new URL('./embed.worker.ts', import.meta.url)
 
-/** The threads of an engine; after one is lost all are started anew. */
+/** The threads of an engine; after the loss of one all are restarted. */
 export class ThreadPool {
   readonly #model: Model
   readonly #options: PoolOptions
@@ -66,7 +66,7 @@ export class ThreadPool {
     await this.#end()
   }
 
-  /** The thread that has the first device which is there; null where the CPU computes. */
+  /** Opens the thread with the first available device; null for the CPU. */
   async #openDevice(): Promise<EngineThread | null> {
     const wanted = this.#choice ? [this.#choice.provider] : this.#options.providers
     if (wanted[0] === 'cpu') return null

@@ -18,7 +18,7 @@ export const NO_CONTEXT: TileContext = { datetime: null, gsd: null, wavelengths:
 const TIMES: ReadonlySet<ExtraInput['is']> = new Set(['week-hour-waves', 'year-day', 'day-month-year'])
 
 /**
- * Refuses a model that takes a time where none is known.
+ * Refuses a model that requires a time when none is known.
  *
  * @throws MODEL_INPUT_MISSING
  */

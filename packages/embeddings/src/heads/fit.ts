@@ -4,7 +4,7 @@ import { minimize } from './minimize.ts'
 /** Options of a fit. */
 export interface FitOptions {
   readonly kind: 'knn' | 'logistic' | 'linear'
-  /** Of logistic and linear: factor of half the squared weights; the inverse of scikit-learn's C. */
+  /** For `logistic` and `linear`: factor of half the squared weights; the inverse of scikit-learn's C. */
   readonly penalty: number
   /** For `knn`: number of examples that vote, 1 to 100. */
   readonly neighbours: number
@@ -58,7 +58,7 @@ function scalesOf(vectors: Float32Array, dims: number, { kind, penalty }: FitOpt
 class Loss {
   readonly #data: LabelledVectors
   readonly #kind: 'logistic' | 'linear'
-  /** Of each column. */
+  /** Penalty of each column. */
   readonly #penalties: Float64Array
 
   constructor(

@@ -38,7 +38,7 @@ const SAMPLE: TileContext = {
 }
 
 /**
- * Runs one tile by an ONNX file, and drafts a manifest for it where none is given.
+ * Tests an ONNX file with one tile, and drafts a manifest for it if none is given.
  *
  * @param given a draft that a person has corrected; its checksums must be those of the files, and are filled in where they are null
  * @throws MODEL_UNAVAILABLE when there is no such file; MODEL_TAMPERED when it is not the one of the manifest given;
@@ -73,7 +73,7 @@ async function pinBeside(path: string, manifest: ModelManifest): Promise<ModelMa
   return { ...manifest, files: await pin(files), ...(text && { text: { ...text, files: await pin(text.files) } }) }
 }
 
-/** Embeds a word by the text part of a model whose files lie beside its graph. */
+/** Tests the text part of a model, whose files are beside its graph, with one word. */
 async function tryText(path: string, manifest: TextModel['manifest']): Promise<void> {
   const { files, tokenizer } = manifest.text
   const placeOf = (file: ModelFile) => join(dirname(path), nameBeside(path, file))
@@ -202,7 +202,7 @@ function graphName(path: string): string {
 
 const FLOATS: ReadonlySet<string> = new Set(['float32', 'float16', 'float64'])
 const SCORES = /logit|prob|score|softmax/i
-/** Names of outputs that are no embedding of the image. */
+/** Names of outputs that are unlikely to be the embedding of an image. */
 const UNLIKELY = /logit|prob|score|softmax|text/i
 
 function tileOf({ size }: ModelManifest['input']): ModelManifest['tile'] {

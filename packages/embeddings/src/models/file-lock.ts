@@ -9,7 +9,7 @@ import { number, record, text } from './checks.ts'
 
 export interface LockOptions {
   readonly signal?: AbortSignal | undefined
-  /** Called once when another holder has to be waited for. */
+  /** Called once when the lock is held by another process. */
   readonly onWait?: (() => void) | undefined
   readonly pollMs?: number | undefined
   /** Time without a renewal after which a holder counts as dead. */

@@ -47,7 +47,7 @@ const EXTRAS = [
   'latitude-longitude-waves',
   /** Meters per pixel. */
   'gsd',
-  /** Of each channel, in micrometers. */
+  /** Wavelength of each channel, in micrometers. */
   'wavelengths',
   /** The numbers in `values`. */
   'constant',
@@ -125,7 +125,7 @@ export interface ModelManifest {
   } | null
   /** Patches in a tile of the default size; 1 without patches. */
   readonly patches_per_tile: number
-  /** How the model embeds texts; absent when it does not. */
+  /** Text part of the model; absent when it embeds no texts. */
   readonly text?: TextManifest | undefined
 }
 

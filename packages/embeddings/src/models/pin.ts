@@ -19,7 +19,7 @@ export interface PinRequest {
 /**
  * Fills the revision, sizes and checksums of a model's manifest and writes it to `<directory>/<id>.json`.
  *
- * From Hugging Face, the first answer to a `resolve` URL (before its redirect) tells all three: `X-Repo-Commit`,
+ * From Hugging Face, the first answer to a `resolve` URL (before its redirect) has all three: `X-Repo-Commit`,
  * `X-Linked-Size`, and `X-Linked-Etag`, which is the SHA-256 of a large file. Files that the answer does not describe
  * are read whole. Without a fetcher the files in place are read.
  *

@@ -3,7 +3,7 @@ import { PbfWriter } from 'pbf'
 /** The name of a value that flows between nodes. */
 export type Value = string
 
-/** A node's attribute: a number is an integer, a list holds integers, a float says so. */
+/** A node's attribute: a number is an integer, a list holds integers, a float is wrapped as `{ float }`. */
 export type Attribute = number | string | readonly number[] | { readonly float: number }
 
 /** A dimension: its size, or the name of a size that is known when the graph runs. */

@@ -32,7 +32,7 @@ export function buildTextureSpectral(): Uint8Array {
 
 /**
  * Builds `builtin-texture-spectral-v2`: {@link textureFeatures} and {@link edgeFeatures} standardised, clipped to ±3, then
- * turned by a matrix that makes little of what light, haze, turns and small shifts change, and reduces 82 numbers to 64.
+ * multiplied by a matrix that weakens effects of light, haze, rotations and small shifts and reduces 82 numbers to 64.
  * The matrix was learned from generated scenes alone (tools/train-texture-spectral.ts). Input and output as version 1.
  */
 export function buildTextureSpectralV2(): Uint8Array {

@@ -15,7 +15,7 @@ export interface EmbeddingProduct {
   readonly groundSizeMeters: number | null
   readonly licence: string | null
   readonly attribution: string | null
-  /** Where these facts are published. */
+  /** URL where these facts are published. */
   readonly source: string
 }
 

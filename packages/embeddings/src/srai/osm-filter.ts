@@ -3,7 +3,7 @@ import { invalidFilter } from './errors.ts'
 /** The values of a key that count: every one, or those listed. */
 export type TagValues = true | readonly string[]
 
-/** Features that have one of these tags; each key counts by itself. */
+/** Features with one of these tags; each key is counted separately. */
 export interface KeyFilter {
   readonly kind: 'keys'
   readonly keys: Readonly<Record<string, TagValues>>
@@ -17,7 +17,7 @@ export interface GroupFilter {
 
 export type OsmFilter = KeyFilter | GroupFilter
 
-/** The tags that count, without the groups they stand in. */
+/** The tags of a filter, without their groups. */
 export function filterTags(filter: OsmFilter): ReadonlyMap<string, TagValues> {
   const tags = new Map<string, TagValues>()
   for (const keys of filter.kind === 'keys' ? [filter.keys] : Object.values(filter.groups)) {

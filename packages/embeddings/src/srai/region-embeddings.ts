@@ -29,7 +29,7 @@ export interface RegionEmbeddingsRequest {
 export interface RegionEmbeddings {
   readonly cells: readonly string[]
   readonly dims: number
-  /** Label of each number; null when the numbers have no single meaning. */
+  /** Label of each number; null when single numbers have no meaning. */
   readonly names: readonly string[] | null
   /** Features that were counted in at least one cell. */
   readonly features: number
@@ -99,7 +99,7 @@ function embedCounts(
   return { dims: names.length, names, losses: [], learned: [], read }
 }
 
-/** Throws for more columns than the embedder can make a vector of. */
+/** Refuses column numbers that exceed the maximum dimensions of the embedder's vectors. */
 function columnCheck(embedder: CompleteEmbedder): (columns: number) => void {
   const width = embedder.kind === 'contextual-count' && embedder.concat ? embedder.distance + 1 : 1
   return (columns) => {

@@ -40,7 +40,7 @@ export interface RegionRunRequest {
   readonly maxCells?: CellGuard
   readonly filter: OsmFilter
   readonly embedder: RegionEmbedder
-  /** Where the features are. A function is called when the cells are known and not too many, not before. */
+  /** Source of the features. A function is called only after the cells have been counted and accepted. */
   readonly source: FeatureSource | (() => Promise<FeatureSource>)
 }
 
@@ -51,14 +51,14 @@ export type RegionThreadData = Omit<RegionRunRequest, 'source'>
 export interface RegionSummary {
   readonly cells: number
   readonly dims: number
-  /** Label of each number; null when the numbers have no single meaning. */
+  /** Label of each number; null when single numbers have no meaning. */
   readonly names: readonly string[] | null
   /** Features that were counted in at least one cell. */
   readonly features: number
   /** Cells without any number: they have no direction, so no cosine. */
   readonly zeroVectors: number
   readonly losses: readonly number[]
-  /** As of `RegionEmbeddings`. */
+  /** As in `RegionEmbeddings`. */
   readonly fingerprint: string
   /** The feature module's own report; null without one. */
   readonly counts: Readonly<Record<string, number>> | null

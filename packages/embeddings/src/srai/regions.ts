@@ -82,8 +82,8 @@ export function estimateCells({ area, resolution }: CoverRequest): number {
 }
 
 /**
- * Upper bound of the cells of an area: twice the sum of the average cells in it and across its border (Cauchy and
- * Crofton).
+ * Upper bound of the cells of an area: twice the average number of cells in it and across its border (a line of a
+ * length meets a known number of hexagons on average, Cauchy and Crofton).
  */
 function mostCells(area: readonly PolygonRings[], resolution: number): number {
   const lengthKm = area.flat().reduce((sum, ring) => sum + ringLength(ring), 0)

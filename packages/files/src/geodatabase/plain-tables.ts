@@ -43,10 +43,10 @@ export interface PlainTable {
 }
 
 /**
- * Rewrites tables of a geodatabase with features that need GDAL 3.9: object ids of 64 bits, large whole numbers, dates,
- * times of day and times with an offset. Their values become texts, in fields of the type for XML.
+ * Rewrites tables of a geodatabase that have types which only GDAL 3.9 reads: object ids of 64 bits, large whole
+ * numbers, dates, times of day and times with an offset. Their values become texts, in fields of the type for XML.
  *
- * @returns the tables that the geodatabase lists; empty if it is damaged; the engine reports that
+ * @returns the tables that the geodatabase lists; empty for a damaged one, which the engine reports
  */
 export async function plainTables(folder: string, signal: AbortSignal): Promise<readonly PlainTable[]> {
   const files = new Set(await readdir(folder))

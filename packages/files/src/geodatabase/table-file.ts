@@ -53,12 +53,12 @@ const MANAGED_RASTER = 1
 const NULLABLE = 1
 const HAS_DEFAULT = 4
 
-/** A field, and where its description lies. */
+/** A field, and the position of its description. */
 export interface TableField {
   readonly name: string
   readonly type: number
   readonly isNullable: boolean
-  /** From its type to its end, within the description of the fields. */
+  /** Offsets of its type and of its end, within the description of the fields. */
   readonly typeAt: number
   readonly end: number
   /** Bytes of a value; null for types of variable size. */
@@ -67,7 +67,7 @@ export interface TableField {
 
 /** Header of a table. */
 export interface TableHead {
-  /** 3, or 4 where numbers of objects have 64 bits. */
+  /** 3, or 4 for object ids of 64 bits. */
   readonly version: number
   readonly rows: number
   /** Description of the fields: its length, 10 bytes of flags and a count, then each. */

@@ -27,7 +27,7 @@ const MOST_BYTES = 2 ** 30
 /** Bytes that may be read beside those of a file and of its index. */
 const SPARE_BYTES = 65_536
 
-/** Of the file that is being read: the library has one registry of codecs. */
+/** Growth of the file that is being read; it is global because the library has one registry of codecs. */
 let growth = new Growth(0)
 compressionRegistry.set(CompressionType.ZSTD, {
   decode: (bytes) => growth.unpack(MOST_BYTES, (maxOutputLength) => zstdDecompressSync(bytes, { maxOutputLength })),
@@ -178,7 +178,7 @@ async function untoldGeometry(
   return index === null ? null : { index: likely[index]!.index, srid: found, decode, isFlat: true }
 }
 
-/** By GeoParquet's metadata, which Feather files have, too, else by the first column of a type of GeoArrow. */
+/** Finds the geometry by GeoParquet's metadata (also in Feather files), else by the first column of a GeoArrow type. */
 function geometryOf(schema: Schema, warnings: Warnings): GeometryColumn | null {
   const geo = schema.metadata.get('geo')
   if (geo !== undefined) {

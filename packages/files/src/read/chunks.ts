@@ -3,8 +3,8 @@ import { getHeapStatistics } from 'node:v8'
 
 const CHUNK_BYTES = 1 << 20
 /**
- * What is kept between the two times that files are gone through: what those of this size hold, as long as the heap stays
- * below that one. A value of three bytes may take sixty in memory.
+ * Limits for keeping items between the two passes over files: the size of the files, and that of the heap, because a
+ * value of three bytes may take sixty in memory.
  */
 const MOST_KEPT = { fileBytes: 64 << 20, heapBytes: 256 << 20 }
 /** Number of items between two checks of the heap. */

@@ -6,8 +6,7 @@ const LONGEST_FIELD = 1 << 28
 const QUOTE = '"'
 
 /**
- * The records of a text table (RFC 4180) in a file: fields may stand in quotes, and hold line ends there. Lines without
- * anything are passed over.
+ * The records of a text table (RFC 4180) in a file: quoted fields may contain line ends. Empty lines are skipped.
  *
  * @throws CONVERSION_FAILED when a quote is left open, or a field has more than 256 Mi characters
  */

@@ -3,17 +3,17 @@ import { csvRecords } from './csv-records.ts'
 import { kindOfCell } from './value-types.ts'
 
 const DELIMITERS = [',', ';', '\t', '|']
-/** Excel's line before the header, which says the delimiter of the rest. */
+/** Excel's line before the header, which names the delimiter of the other lines. */
 const SAID_DELIMITER = /^"?sep=([,;\t|:#~])"?$/i
 const NUMBER = /^(int4|int8|numeric|float8)$/
 const DECIMAL_COMMA = /^[+-]?\d+,\d+$/
 
-/** A table of text whose head has been looked at. */
+/** A table of text with the facts of its first lines. */
 export interface CsvTable {
   readonly path: string
   readonly encoding: string
   readonly delimiter: string
-  /** Records before the data: a line that says the delimiter, and a header. */
+  /** Number of records before the data: a line that names the delimiter, and a header. */
   readonly headRecords: number
   readonly names: readonly string[]
 }

@@ -107,7 +107,10 @@ function namedPlace({ names }: CsvTable, csv: ReadRequest['csv']): Place | null 
   return { ...NO_PLACE, wkt: at }
 }
 
-/** Columns with names or values of geometries or coordinates, and at least one valid value. */
+/**
+ * Columns with names of geometries or coordinates and a valid value (or no values at all), else the only column whose
+ * values are geometries or pairs of coordinates.
+ */
 function findPlace(table: CsvTable, warnings: Warnings): Place {
   const wkt = table.names.findIndex((name) => GEOMETRY_NAMES.has(name.toLowerCase()))
   if (wkt >= 0 && holdsGeometry(table, { ...NO_PLACE, wkt })) return { ...NO_PLACE, wkt }
@@ -126,7 +129,7 @@ function findPlace(table: CsvTable, warnings: Warnings): Place {
     if (plain.length > 0) pairedColumns(plain, warnings)
     else doubtfulColumns(pair.doubtful, warnings)
   }
-  // Letters of the other axis are said, too, whatever the columns are called.
+  // Values with the letters of the other axis are a warning, too, for any column names.
   else if (areDegrees(table.names, pair) || holdsGeometry(table, { ...NO_PLACE, x: pair.y, y: pair.x }))
     unreadableColumns([table.names[pair.x]!, table.names[pair.y]!], warnings)
   return NO_PLACE

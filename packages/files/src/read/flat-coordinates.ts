@@ -13,7 +13,7 @@ const SAFE_DIGITS = 15
 const MOST_DEPTH = 4
 const TO_SINGLE = 3
 
-/** Codes of WKB, and how deep positions lie in the coordinates of each. */
+/** WKB codes, and the nesting depth of positions in the coordinates of each type. */
 const SHAPES: Readonly<Record<string, { readonly code: number; readonly depth: number }>> = {
   Point: { code: 1, depth: 1 },
   LineString: { code: 2, depth: 2 },
@@ -24,15 +24,15 @@ const SHAPES: Readonly<Record<string, { readonly code: number; readonly depth: n
 }
 
 /**
- * Coordinates of GeoJSON read from their text, without a list of its own for each position. It takes only what is plain:
- * positions of two or of three numbers throughout, without exponents, and no empty lists.
+ * Coordinates of GeoJSON read from their text, without an array for each position. Only plain lists are supported: all
+ * positions of two, or all of three numbers, without exponents, and no empty lists.
  */
 export class FlatCoordinates {
   readonly #writers = { 2: new WkbWriter('xy'), 3: new WkbWriter('xyz') }
   readonly #path = new Int32Array(MOST_DEPTH + 1)
   #numbers = new Float64Array(1 << 10)
   #length = 0
-  /** Of each list of lists how many it has, in the order in which they begin. */
+  /** Number of members of each list of lists, in the order in which the lists begin. */
   #counts: number[] = []
   #depth = 0
   #width = 0
@@ -40,7 +40,7 @@ export class FlatCoordinates {
   #listAt = 0
   #numberAt = 0
 
-  /** Reads the list that begins at an offset. Returns its end, or −1 for other forms. */
+  /** Reads the list that begins at an offset. Returns its end, or −1 for a list that is not plain. */
   read(bytes: Uint8Array, start: number): number {
     this.#at = start
     this.#length = this.#depth = this.#width = 0

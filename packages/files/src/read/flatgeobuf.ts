@@ -22,12 +22,12 @@ const FEATURE = { geometry: 0, properties: 1, columns: 2 } as const
 
 interface Header {
   readonly name: string
-  /** Type of all geometries; 0 where each says its own. */
+  /** Type of all geometries; 0 when each has its own. */
   readonly type: number
   readonly dimensions: Dimensions
   readonly columns: readonly FlatColumn[]
   readonly srid: number | null
-  /** How many features there are; 0 when the header does not know. */
+  /** Number of features; 0 when unknown. */
   readonly features: number
   /** Offset of the first feature. */
   readonly start: number
@@ -71,7 +71,10 @@ export function openFlatGeobuf(path: string): FeatureReader {
   }
 }
 
-/** Adds the times of a feature to what is known of their columns: the format has one type for days and times, with a zone or not. */
+/**
+ * Adds the times of a feature to the guesses of their columns, because the format has one type for dates and times,
+ * with or without a zone.
+ */
 function addTimes(feature: Table, columns: readonly FlatColumn[], times: Map<string, TypeGuess>): void {
   if (!columns.some(({ type }) => FIELD_TYPES[type] === 'timestamptz')) return
   const { at, length } = feature.vector(FEATURE.properties, 1)

@@ -29,7 +29,7 @@ const [BLANK, MINUS, ZERO, NINE, COLON, BACKSLASH] = [32, 45, 48, 57, 58, 92]
 const LONG_NUMBER = /[^.\d]\d{16}/
 /** Words that Python and JavaScript write for numbers which JSON does not have. */
 const WORD = /(?<!-)\bNaN\b|-?\bInfinity\b/g
-/** Numbers too large for a double, which stand for those words; the first as no program writes it. */
+/** Replacements of these words by numbers beyond a double; the first has a form that no program writes. */
 const WORDS: Readonly<Record<string, string>> = { NaN: '1e09999', Infinity: '1e999', '-Infinity': '-1e999' }
 
 const COORDINATES = Buffer.from('"coordinates":')
@@ -193,7 +193,7 @@ function* fractionMembers(json: string): Generator<string> {
   }
 }
 
-/** Where a string ends that begins at a place; -1 where it does not. */
+/** Index of the closing quote of a string that begins at an index; -1 without one. */
 function closingQuote(json: string, at: number): number {
   let end = json.indexOf('"', at + 1)
   if (end < 0 || json.charCodeAt(end - 1) !== BACKSLASH) return end
@@ -201,7 +201,7 @@ function closingQuote(json: string, at: number): number {
   return end < json.length ? end : -1
 }
 
-/** Whether a number may be what follows a name. */
+/** Whether a number follows a name. */
 function isNumberAt(json: string, after: number): boolean {
   let at = after
   let code = json.charCodeAt(at)
@@ -228,7 +228,7 @@ interface ParsedObject {
   readonly value: Record<string, unknown>
   readonly isLatin: boolean
   readonly text: string
-  /** Of its geometry, where that was read beside the rest. */
+  /** WKB of its geometry, if that was read separately. */
   readonly wkb?: Uint8Array
 }
 
@@ -237,7 +237,7 @@ interface ParsedObject {
  * for a feature that is not plain.
  */
 function parseQuickly(bytes: Buffer, coordinates: FlatCoordinates): ParsedObject | null {
-  // These bytes cannot occur within a string, because their quotes would begin and end it.
+  // A string cannot contain these bytes, because its quotes are escaped.
   const name = bytes.indexOf(COORDINATES)
   if (name < 0) return null
   const start = name + COORDINATES.length

@@ -48,7 +48,7 @@ function truthOf(value: SQLOutputValue): boolean | null | undefined {
   return /^([TY1]|TRUE)$/.test(letter) ? true : /^([FN0]|FALSE)$/.test(letter) ? false : undefined
 }
 
-/** In a column of JSON GDAL writes texts without their quotes. */
+/** Parses a cell of a JSON column; invalid JSON is a text, because GDAL writes texts there without quotes. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -36,11 +36,11 @@ export const TYPES: Readonly<Record<string, FieldType>> = {
   DATETIME: 'timestamptz',
 }
 
-/** Names of fields that hold identifiers, whatever they look like. */
+/** Names of fields with identifiers, which stay texts. */
 const IDENTIFIERS = new Set(['fid', 'gml_id'])
 /** Types that texts of a source without types may have. */
 const GUESSED: readonly FieldType[] = [...NUMBERS, 'bool', 'date', 'time', 'timestamp', 'timestamptz']
-/** Corners of the box that GML has around a feature, which its geometry says. */
+/** Fields with the corners of GML's box around a feature; they are left out because the geometry has them. */
 const OF_BOX = new Set(['lowerCorner', 'upperCorner'])
 
 export interface Table {
@@ -79,7 +79,7 @@ interface Typing {
   readonly types: TypesOfLayers
   /** Types that texts may become. */
   readonly guesses: readonly FieldType[]
-  /** Names of fields that say nothing. */
+  /** Names of fields that are left out, because they add no information. */
   readonly leftOut: ReadonlySet<string>
   readonly declared: typeof TYPES
 }
@@ -159,8 +159,8 @@ function typeOfValues(database: DatabaseSync, table: string, name: string): Fiel
 }
 
 /**
- * Converts text fields in which all values have one type. The same goes for dates and times by schema: XML allows a
- * time zone after them, which needs a text.
+ * Gives text fields the common type of their values, if it is an allowed one. Dates and times by schema are checked,
+ * too: XML allows a time zone after them, and such fields become text.
  */
 function guessed(
   database: DatabaseSync,
@@ -187,7 +187,7 @@ function guessed(
   })
 }
 
-/** Columns that the extension for schemas says to be JSON. */
+/** Columns that are JSON by the extension for schemas. */
 function jsonColumns(database: DatabaseSync, table: string): ReadonlySet<string> {
   const there = database.prepare(`select 1 from sqlite_master where name = 'gpkg_data_columns'`).get()
   if (!there) return new Set()

@@ -142,7 +142,7 @@ function columnOf(name: string, full: string): string {
   return (STANDARD.has(name) ? name : full).replaceAll(':', '_')
 }
 
-/** Line breaks between elements within a value say nothing. */
+/** Removes line breaks between elements within a value, because they have no meaning. */
 function withoutBreaks(text: string): string {
   return text.includes('\n')
     ? text.replaceAll(/(?<=^|>)\s+(?=<|$)/g, (blanks) => blanks.replaceAll(/[\r\n]/g, ''))

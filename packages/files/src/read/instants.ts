@@ -1,4 +1,4 @@
-/** Numbers that stand for infinite times and days, in DuckDB for one. */
+/** Numbers for infinite times and days, e.g. in DuckDB. */
 const INFINITE_COUNT = 2n ** 63n - 1n
 const INFINITE_DAYS = 2 ** 31 - 1
 /** Seconds from 1970 to the ends of the calendar of JavaScript. */

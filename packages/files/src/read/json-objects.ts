@@ -6,10 +6,10 @@ const OPEN = 123
 const CLOSE = 125
 const OPEN_LIST = 91
 const CLOSE_LIST = 93
-/** Bytes that mean something outside of strings; within an object the others are passed over. */
+/** Bytes with a meaning outside of strings; within an object other bytes are skipped. */
 const SIGNS = new Uint8Array(256)
 for (const sign of [QUOTE, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST]) SIGNS[sign] = 1
-/** Characters that may stand between objects: blanks, commas, the separator of sequences, a byte order mark. */
+/** Characters between objects: blanks, commas, the separator of sequences, a byte order mark. */
 const BETWEEN = new Set([9, 10, 13, 32, 44, 0x1e, 0xef, 0xbb, 0xbf])
 /** Most bytes of one object. */
 const LONGEST = 1 << 29

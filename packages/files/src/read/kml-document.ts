@@ -60,7 +60,10 @@ export class KmlDocument implements XmlHandler {
     this.#warnings = warnings
   }
 
-  /** Whether content is taken literally: in descriptions, values and unknown elements, which may contain markup. */
+  /**
+   * Whether content is taken literally, because it may contain markup: in descriptions, values and unknown elements of
+   * `ExtendedData`.
+   */
   get isVerbatim(): boolean {
     if (this.#draft === null) return false
     const name = this.#path.at(-1)!
@@ -173,7 +176,7 @@ export class KmlDocument implements XmlHandler {
   #finish({ fixed, data, parts, hasGeometry }: Draft): void {
     const { id, name } = this.#containers.at(-1)!
     const geometry = parts[0]!.length > 1 ? gathered(parts[0]!) : (parts[0]![0] ?? null)
-    // How a geometry is drawn is a matter of one that is there.
+    // Drawing options have no meaning without a geometry.
     if (!hasGeometry) Object.assign(fixed, { tessellate: null, extrude: null })
     this.#draft = null
     this.#onPlacemark({ container: id, containerName: name, fixed, data, geometry, hasGeometry })
@@ -207,7 +210,7 @@ function gathered(parts: readonly GeoJsonGeometry[]): GeoJsonGeometry | null {
   return { type: `Multi${type}`, coordinates: parts.map(({ coordinates }) => coordinates) }
 }
 
-/** `x,y[,z]` apart by blanks; some writers put blanks around the commas, too. */
+/** Positions `x,y[,z]` separated by blanks; some writers put blanks around the commas, too. */
 function positionsOf(text: string): number[][] {
   const tuples: string[] = []
   for (const part of text.trim().split(/\s+/)) {

@@ -11,7 +11,7 @@ const LONG = 15
 /**
  * Unpacks a frame of at most `maxBytes`.
  *
- * @throws RangeError for what is damaged or larger
+ * @throws RangeError for a damaged or larger frame
  */
 export function unpackLz4Frame(input: Uint8Array, maxBytes: number): Uint8Array {
   const view = new DataView(input.buffer, input.byteOffset, input.byteLength)

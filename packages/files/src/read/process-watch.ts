@@ -19,8 +19,8 @@ export interface Allowance {
 export type Excess = 'seconds' | 'bytes'
 
 /**
- * Tells when a process uses CPU time and makes no progress, or holds too much memory. Only time that it computes counts: one that
- * waits for its reader, for the disk or for its turn is not stuck. Where the system has no `/proc`, nothing is told.
+ * Calls back when a process uses CPU time without progress, or holds too much memory. Only CPU time counts: a process
+ * that waits for its reader, the disk or its turn is not stuck. Without `/proc` it never calls back.
  */
 export class ProcessWatch implements Disposable {
   readonly #pid: number

@@ -32,7 +32,7 @@ export interface ReadRequest {
   readonly srid?: number
   /** Types of fields, by layer, that a GeoPackage has as texts. */
   readonly types?: TypesOfLayers
-  /** A GeoPackage has texts of values that its source says no types of. */
+  /** Whether texts of a GeoPackage may be values of any type, because its source has no types. */
   readonly isUntyped?: boolean
   /** Columns that hold coordinates or WKT, of a CSV or of sheets. */
   readonly csv?: { readonly x?: string; readonly y?: string; readonly wkt?: string }
@@ -70,7 +70,7 @@ export interface ReceivedFrame {
 
 const LENGTHS_BYTES = 8
 
-/** A frame as bytes: its own length and that of the following raw bytes, then the serialized frame. */
+/** Parts of a message: the lengths of the serialized frame and of the raw bytes, then the frame, then the bytes. */
 export function frameBytes(frame: Frame, bytes?: Uint8Array): Uint8Array[] {
   const own = serialize(frame)
   const lengths = Buffer.alloc(LENGTHS_BYTES)

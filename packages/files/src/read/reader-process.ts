@@ -10,10 +10,10 @@ const PROGRAM = new URL('./read.worker.ts', import.meta.url)
 const HEAP_MB = 2048
 /** Most memory of the whole process, which libraries allocate outside the script's heap, too. */
 const PROCESS_MB = HEAP_MB + 1024
-/** Memory that the reader of a small file may hold, in bytes, and how many more for each byte of a file. */
+/** Memory that the reader of a small file may use, in bytes, and additional bytes for each byte of a file. */
 const HELD_BYTES = 448 * 1024 * 1024
 const HELD_PER_BYTE = 128
-/** CPU time that a reader may use between two frames, in seconds, and how much of its file is gone through in a second of it. */
+/** CPU seconds that a reader may use between two frames, and bytes of its file that allow a second more. */
 const STUCK_SECONDS = 45
 const BYTES_PER_SECOND = 2 * 1024 * 1024
 
@@ -26,8 +26,9 @@ export interface ReaderProcessOptions {
 }
 
 /**
- * Makes what starts reading processes. Each may read files and nothing else: no writes, no network, no processes, no
- * environment; the system bounds its memory, and it is ended when it computes without progress or holds more than its file may need.
+ * Makes a starter of reading processes. Each may only read files: no writes, no network, no processes, no environment.
+ * The system limits its memory, and it is killed when it computes without progress or uses more memory than its file
+ * may need.
  *
  * @example
  * ```ts
@@ -48,7 +49,7 @@ export function readerProcesses({
     const bounded = boundChild(process.execPath, args, PROCESS_MB)
     const process_ = new EngineProcess(...bounded, { cwd: workdir, env: {}, events: true }, signal)
     const { stdin, stdout, pid } = process_.child
-    // A process that ended early says why itself.
+    // A process that ended early reports the reason itself.
     stdin!.on('error', () => {})
     const watch =
       pid === undefined ? null : new ProcessWatch(pid, { seconds: stuckSeconds, bytes: HELD_BYTES }, onExcess)

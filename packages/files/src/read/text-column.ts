@@ -8,13 +8,13 @@ export type DecimalSign = ',' | '.'
 
 /** Doubts about the meaning of a column. */
 export type Doubt =
-  /** Numbers were read by what other columns are like, or by what is likely. */
+  /** Numbers were read with the decimal sign of other columns, or with the likely one. */
   | 'read as numbers'
   /** 1,234 stays text. */
   | 'thousand or fraction'
-  /** Times without a zone were read as those of UTC, for others of the column have one. */
+  /** Times without a zone were read as UTC, because others of the column have one. */
   | 'zone'
-  /** The day was taken to stand first, for a date was asked for. */
+  /** A date was requested, so the day was assumed to come first. */
   | 'day first'
   /** 3/4/2024 stays text. */
   | 'day or month'
@@ -30,7 +30,7 @@ export interface ColumnReading {
 
 /** Facts about a column from the rest of the file. */
 export interface ColumnPlace {
-  /** Of the numbers of other columns; null where they have none or do not agree. */
+  /** Decimal sign of the numbers of other columns; null when they have none or disagree. */
   readonly sign: DecimalSign | null
   /** Whether it is one of the two columns of coordinates. */
   readonly isCoordinate: boolean
@@ -50,9 +50,9 @@ const DAYS: ReadonlySet<Form> = new Set<Form>([
 ])
 /** Digits in groups without a fraction. */
 const SPACED: ReadonlySet<Form> = new Set<Form>(['blank groups', 'spaced groups'])
-/** Columns whose digits are names, whatever they look like. */
+/** Names of columns whose digits are identifiers, in any form. */
 const OF_CODES = /(?<!\p{L})(phone|telephone|telefon|telefono|tel|mobile|mobil|handy|fax|isbn|issn|iban)(?!\p{L})/iu
-/** Columns whose fractions are names: 1.10 comes after 1.9. */
+/** Names of columns whose fractions are versions: 1.10 comes after 1.9. */
 const OF_VERSIONS = /(?<!\p{L})(version|release|firmware)(?!\p{L})/iu
 
 /** Finds out what a column of a text table holds, from all of its cells. */
@@ -88,13 +88,13 @@ export class TextColumn {
     }
   }
 
-  /** The sign that its numbers have for sure; null where they do not say it, or contradict each other. */
+  /** The certain decimal sign of its numbers; null when it is ambiguous or contradictory. */
   get decimalSign(): DecimalSign | null {
     if (this.#isText || this.#has('amount', 'none', 'key') || !this.#only(NUMBERS)) return null
     return this.#signOfNumbers
   }
 
-  /** The sign that its cells which are numbers have for sure, whatever the others are. */
+  /** The certain decimal sign of its numeric cells, regardless of other cells. */
   get #signOfNumbers(): DecimalSign | null {
     const comma = this.#has('comma fraction', 'point groups')
     const point = this.#surePoint || this.#has('comma groups', 'point fraction')

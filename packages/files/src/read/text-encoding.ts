@@ -30,7 +30,7 @@ export async function findEncoding(path: string, said: string | undefined): Prom
   return { name: await guess(await firstBytes(path)), isGuess: true }
 }
 
-/** Most texts need no guess, and the libraries for it are large. */
+/** Loads the detectors on demand, because they are large and most texts need no detection. */
 async function guess(sample: Buffer): Promise<string> {
   const [{ analyse }, { detect }] = await Promise.all([import('chardet'), import('jschardet')])
   const { encoding, confidence } = detect(sample)

@@ -1,9 +1,9 @@
-/** What a cell is like that no program would read as a number, a day or a time of day by itself. */
+/** Forms of cells that programs do not read as a number, date or time of day by default. */
 export type Form =
   | 'text'
-  /** Digits that name something: 007, +4915112345678, 12E3. */
+  /** Digits of an identifier: 007, +4915112345678, 12E3. */
   | 'key'
-  /** 519,25: a fraction, for no thousands have two digits. */
+  /** 519,25: a fraction, because groups of thousands have three digits. */
   | 'comma fraction'
   /** 1,234: a fraction or a thousand. */
   | 'comma or groups'
@@ -76,7 +76,7 @@ export function plainNumber(cell: string, sign: ',' | '.'): string {
   return sign === ',' ? plain.replaceAll('.', '').replace(',', '.') : plain.replaceAll(',', '')
 }
 
-/** A day, or a moment, in the order of ISO 8601; one that is there already stays. */
+/** A date, or a date and time, in the order of ISO 8601; texts in that order are unchanged. */
 export function dayText(cell: string, order: DayOrder): string {
   const { a, b, mark, year, clock } = DAY.exec(cell.trim())?.groups ?? {}
   if (a === undefined || b === undefined) return cell

@@ -4,7 +4,7 @@ import { geometryOfText, isGeometryText, sridOfText } from './coordinates.ts'
 
 /** Number of values of a column that are examined; nulls and empty texts do not count. */
 export const SAMPLE = 200
-/** Bytes in which WKB says its reference system. */
+/** Bytes at the beginning of EWKB that contain its SRID. */
 const HEAD_BYTES = 9
 const WGS84 = 4326
 

@@ -48,7 +48,7 @@ export function wkbOfWkt(text: string): Uint8Array<ArrayBuffer> | null {
   }
 }
 
-/** By the letters behind the first name, else by the numbers of the first position. */
+/** Dimensions by the letters after the first type, else by the number of values of the first position. */
 function dimensionsOf(text: string, first: string | undefined): Dimensions {
   const letters = first ?? /\b(ZM|Z|M)\s*\(/i.exec(text)?.[1]
   if (letters !== undefined) return `xy${letters.toLowerCase()}` as Dimensions
@@ -216,8 +216,8 @@ function isBlank(sign: number): boolean {
 let scratch = Buffer.alloc(1 << 16)
 
 /**
- * The characters of a text as bytes with a 0 at the end, valid until the next call. Characters beyond ASCII become
- * blanks or unused values.
+ * The characters of a text as bytes with a 0 at the end, valid until the next call. A no-break space becomes a blank,
+ * other characters beyond ASCII become 1, which no geometry has.
  */
 function signsOf(text: string): Uint8Array {
   const { length } = text

@@ -40,9 +40,9 @@ export interface Dataset {
   readonly driver: Driver
   /** Name of its file, without the ending. */
   readonly stem: string
-  /** Types of columns that its kind of files has. */
-  /** A file that says the types of its elements. */
+  /** Path of a schema with the types of its elements. */
   readonly schema?: string
+  /** Types of columns by the kind of its files. */
   readonly types?: Readonly<Record<string, 'text'>>
 }
 

@@ -9,7 +9,7 @@ const PLACEMARK = /<(?:\w+:)?Placemark[\s>]/
 /** Characters kept from one piece to the next, for matches across the border. */
 const OVERLAP = 4096
 
-/** Files of an archive that are to be read, and documents that nothing links to. */
+/** Files of an archive to read, and documents without a link to them. */
 export interface KmzDocuments {
   readonly chosen: readonly string[]
   readonly unlinked: readonly string[]
@@ -53,7 +53,7 @@ async function lookInto(path: string): Promise<{ links: string[]; hasPlacemarks:
   return { links: [...links], hasPlacemarks }
 }
 
-/** Whether a link means a file, whose folders are left out of its name, or part of it. */
+/** Whether a link refers to a file (whose name lacks its folders) or to a part of it. */
 function leadsTo(link: string, name: string): boolean {
   if (/^[a-z]+:/i.test(link)) return false
   const path = decoded(link.split(/[?#]/, 1)[0]!).toLowerCase()

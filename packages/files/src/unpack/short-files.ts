@@ -6,13 +6,13 @@ const HEAD_BYTES = 100
 const PLACE_BYTES = 4
 /** A `.map` consists of blocks of a multiple of these. */
 const BLOCK_BYTES = 512
-/** End mark of a DGN, and the bytes of an element before its number of words. */
+/** End mark of a DGN, and the size of an element's header, which ends with the number of words after it. */
 const DGN_END = 0xffff
 const DGN_HEAD_BYTES = 4
-/** A larger one is not looked through. */
+/** Larger drawings are not checked. */
 const LARGEST_DRAWING = 2 ** 28
 
-/** Bytes that a file has by its own head, by the ending of its name. */
+/** Size of a file in bytes according to its own header, by the ending of its name. */
 const TOLD_BYTES: Readonly<Record<string, (head: Buffer) => number>> = {
   // ESRI Shapefile Technical Description (1998): words of 16 bits.
   shp: (head) => head.readInt32BE(24) * 2,
@@ -52,7 +52,7 @@ async function isShort(path: string): Promise<boolean> {
   return head === null || told(head) > size
 }
 
-/** A table of MapInfo has a place for each row, and each place lies in the file of its objects. */
+/** Checks that a MapInfo table has a place in its `.id` for each row, and that each place lies within its `.map`. */
 async function isShortMapInfo(path: string, ending: 'map' | 'id'): Promise<boolean> {
   const beside = async (other: string) => {
     const name = `${basename(path, `.${path.split('.').at(-1)}`)}.${other}`.toLowerCase()

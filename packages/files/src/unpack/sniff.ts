@@ -158,7 +158,7 @@ function isDbf(head: Buffer): boolean {
   return at > 32 && head[at] === 0x0d && width <= rowBytes
 }
 
-/** With or without memo files, of dBASE and of FoxPro. */
+/** Version bytes of dBASE and FoxPro tables, with or without memo files. */
 const DBF_VERSIONS: ReadonlySet<number> = new Set([0x03, 0x04, 0x05, 0x30, 0x31, 0x32, 0x83, 0x8b, 0xf5])
 
 /** A file of Arrow IPC, or a stream of it, which begins with the length of a schema (columnar format 1.5). */

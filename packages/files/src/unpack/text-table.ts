@@ -49,14 +49,14 @@ function refuseOthers(text: string, second: string): void {
 
 /** Prose, programs and logs have commas, too, but not the same number in each line. */
 function checkWidths([header = [], ...rows]: readonly string[][]): void {
-  // A single name beside empty ones is the title of what follows, and several are a header whose others have no name.
+  // A single name beside empty ones is a title; several are a header, in which other columns have no name.
   const width = header.filter((name) => name !== '').length > 1 ? header.length : widthOf(header)
   const even = rows.filter((row) => widthOf(row) <= width && row.length >= Math.min(width, 2)).length
   if (even >= rows.length * LEAST_SHARE) return
   throw formatUnknown({ reason: 'it is text but no table: most lines have not as many fields as the first' })
 }
 
-/** How many fields there are up to the last that says something. */
+/** Number of fields up to the last that is not empty. */
 function widthOf(row: readonly string[]): number {
   return row.findLastIndex((text) => text !== '') + 1
 }

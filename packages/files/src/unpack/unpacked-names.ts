@@ -16,8 +16,8 @@ export function checkPath(path: string): void {
 }
 
 /**
- * Where the files of an archive go: names in lower case without their folders, which stay only where two names would be
- * the same, and those of a geodatabase in a folder that is called as one. Files that macOS adds are left out.
+ * Target paths of the files of an archive: names in lower case without folders, or if two names are equal, the whole
+ * paths with `_` for slashes. Files of a geodatabase go into a folder with its name. Files that macOS adds are left out.
  *
  * @throws ZIP_REFUSED
  */

@@ -1,6 +1,9 @@
 import { open } from 'node:fs/promises'
 
-/** Of the header of a database file (SQLite file format, 1.3): 2 for write-ahead logging, 1 for none, to write and to read. */
+/**
+ * Offset of the write and read versions in the header of a database file (SQLite file format, 1.3): 2 for write-ahead
+ * logging, 1 for none.
+ */
 const FORMAT_VERSIONS = 18
 
 /**

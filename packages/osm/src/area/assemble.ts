@@ -163,7 +163,7 @@ export class AreaAssembler {
     this.#vertices = sorted.length
   }
 
-  /** Cancels segments that stand there twice, and sorts the rest by their left vertex. */
+  /** Cancels pairs of equal segments, and sorts the rest by their left vertex. */
   #sortSegments(): void {
     const n = this.#segments
     const vertices = this.#vertices

@@ -63,7 +63,7 @@ export interface FeatureCounts {
   openAreas: number
   /** Areas whose lines cross or touch away from nodes, or cancel each other. */
   invalidAreas: number
-  /** Elements that stand in the file more than once. */
+  /** Elements that occur in the file more than once. */
   repeated: number
   /** References to nodes that the file lacks. */
   missingNodes: number

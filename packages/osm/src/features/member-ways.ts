@@ -10,13 +10,13 @@ export class MemberWays {
   /** The line that was loaded last. */
   lon = new Int32Array(0)
   lat = new Int32Array(0)
-  /** Of each way its longitudes, then its latitudes: those from point `#written` on. */
+  /** Longitudes, then latitudes of each way, from point `#written` on. */
   #numbers = new Int32Array(2048)
   #points = 0
   readonly #spill: Spill | undefined
   readonly #mostPoints: number
   #file: ScratchFile | null = null
-  /** Points that lie in the file. */
+  /** Number of points in the file. */
   #written = 0
   #read = new Int32Array(1024)
   /** Row of the last look-up, because ways usually come in ascending order. */

@@ -7,7 +7,7 @@ export interface ScratchFile {
   close(): void
 }
 
-/** Memory limit for look-ups by id, and the folder for the rest. */
+/** Memory limit for look-ups by id, and the temporary file for the rest. */
 export interface Spill {
   /** Bytes for the locations of nodes and the lines of the ways that relations need. */
   readonly memoryBytes: number

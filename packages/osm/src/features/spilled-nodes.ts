@@ -7,7 +7,7 @@ const ROWS = 1024
 /** A page: ids less its first one, longitudes, latitudes. */
 const WORDS = 3 * ROWS
 const PAGE_BYTES = 4 * WORDS
-/** In place of an id, where a page is not full. */
+/** Placeholder for ids in a page that is not full. */
 const NO_ID = 0xffffffff
 const LEAST_PAGES = 16
 

@@ -8,8 +8,8 @@ import type { StringTable } from '../string-table.ts'
 const UNKNOWN = -1
 
 /**
- * The tags of one element at a time, in a block of many. Requested keys are numbered once; no string of a block is
- * decoded twice.
+ * The tags of one element at a time, in a block of many. Requested keys are numbered once; each string of a block is
+ * decoded as a key at most once.
  */
 export class TagView {
   readonly #numbers: ReadonlyMap<string, number>

@@ -293,7 +293,7 @@ function readCoordinates(
 ): boolean {
   const start = fieldStart[field]!
   const end = fieldEnd[field]!
-  // Each coordinate takes a byte at least; the arrays have room for what the ids promised.
+  // Each coordinate takes at least a byte; the arrays have room for as many as there are ids.
   if (end - start < count) throw unevenLocations()
   if (granularity === 100 && offset === 0) {
     if (readSmallDeltas(bytes, start, end, out, at, limit) === at + count) return true

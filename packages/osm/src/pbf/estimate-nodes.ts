@@ -11,10 +11,10 @@ const STRETCHES = 32
 const MOST_BLOBS = 2 ** 21
 
 /**
- * About how many nodes a PBF file holds. Its header has no counts, so the heads of all blobs are walked, and some blobs
- * are looked into: the ends of 32 stretches, and, within a stretch in which nodes begin or end, the blobs that halve it. Between
- * two blobs that are known each is taken for the fuller one of them. Exact where all blobs of nodes but the last one hold
- * as many, as usual writers make them.
+ * Estimates the number of nodes of a PBF file. Its header has no counts, so the headers of all blobs are read, and some
+ * blobs are decoded: those at the ends of 32 sections, and by bisection in sections where nodes begin or end. Blobs
+ * between two decoded ones count like the fuller of them. Exact if all blobs of nodes but the last have the same
+ * number, as usual writers make them.
  *
  * @param most how many blobs to walk at most
  * @throws OSM_TOO_LARGE where there are more, and what a damaged file throws

@@ -59,7 +59,7 @@ function decodeBbox(wire: Wire): readonly [number, number, number, number] | nul
   return bbox
 }
 
-/** A bounding box is at most 1.8e11 nanodegrees: far within what doubles hold. */
+/** Decodes a zigzag number; coordinates of at most 1.8e11 nanodegrees are exact in doubles. */
 function zigzag(wire: Wire): number {
   const value = wire.int64()
   return value % 2 === 0 ? value / 2 : -(value + 1) / 2

@@ -211,7 +211,7 @@ export function readSmallDeltas(
 
 /**
  * Decodes a packed field of unsigned varints from row `at` of `out` on; returns the row after the last. Numbers beyond
- * 32 bits are truncated to the low ones.
+ * 32 bits keep their low 32 bits.
  */
 export function readUnsigned(bytes: Uint8Array, pos: number, end: number, out: Uint32Array, at: number): number {
   while (pos < end) {

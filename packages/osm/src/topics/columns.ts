@@ -71,7 +71,7 @@ export function compileColumn(column: ColumnDefinition, tags: TagView): ColumnRe
   return fallback === undefined ? read : (row) => read(row) ?? defaultOf(column, fallback)
 }
 
-/** The text of the first key that is there. */
+/** Reads the text of the first existing key. */
 function textReader(column: ColumnDefinition, tags: TagView): () => string | null {
   const [key, ...others] = columnKeys(column).map((name) => tags.numberOf(name))
   const first = (): string | null => {

@@ -20,7 +20,7 @@ export class Extent {
     }
   }
 
-  /** In degrees, null while there is no feature. */
+  /** The extent in degrees; null without a feature. */
   get bbox(): Bbox | null {
     if (this.#west > this.#east) return null
     const units = UNITS_PER_DEGREE

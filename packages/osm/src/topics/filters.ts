@@ -23,7 +23,7 @@ const ANY: Matched = { key: -1, name: null }
 /** The first fitting key of a branch that holds; null when the filter does not fit. */
 export type Finder = () => Matched | null
 
-/** The further condition of a key that is not negated; undefined when the key does not count. */
+/** The further condition that goes with a key outside of negations; undefined when the key does not count. */
 type Further = (key: string) => Condition | undefined
 
 /** Finds what fits of the element whose tags are loaded. */

@@ -19,7 +19,7 @@ export interface ImportTable {
    * and `geom` last.
    */
   readonly columns: readonly ImportColumn[]
-  /** Columns that tell the rows apart. */
+  /** Columns whose values together identify a row. */
   readonly unique: readonly string[]
   /** Columns that hold the length or the area of the geometry, in metres. */
   readonly measured: readonly string[]

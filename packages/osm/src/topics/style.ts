@@ -1,7 +1,10 @@
 /** A condition on the tags of an element. */
 export type Filter = KeyFilter | HasFilter | HasOtherFilter | PrefixFilter | AllFilter | AnyFilter | NotFilter
 
-/** The key exists with a matching value other than `no`: one of `is`, none of `isNot`, or one with the prefix. */
+/**
+ * The key exists with a value of `is`, or without `is` with any value but `no` and those of `isNot`. The value must
+ * also begin with `startsWith`, if given.
+ */
 export interface KeyFilter {
   readonly key: string
   readonly is?: string | readonly string[]
@@ -9,7 +12,7 @@ export interface KeyFilter {
   readonly startsWith?: string
 }
 
-/** The key is there, whatever its value: `no` too. */
+/** The key exists with any value, including `no`. */
 export interface HasFilter {
   readonly has: string
 }
@@ -56,8 +59,8 @@ export const COLUMN_VALUES = [
 /**
  * `tags`: all tags, as JSON. `matchedKey`, `matchedValue`: the first key that fits, of a branch of the filter that holds, and its value. `fromArea`:
  * whether a point was made of an area. `length`, `area`: metres and square metres on the ground. `members`: the ways of
- * the relation with their roles, as JSON. Of a table of members: the id of the `way`, its `role`, and the `direction` that
- * the role says: 1 forward, -1 backward, 0 both.
+ * the relation with their roles, as JSON. In a table of members: the id of the `way`, its `role`, and the `direction`
+ * by its role: 1 forward, -1 backward, 0 both.
  */
 export type ColumnValueName = (typeof COLUMN_VALUES)[number]
 
@@ -68,7 +71,7 @@ export interface ColumnDefinition {
   readonly name: string
   /** Key of the value; the column's name by default. */
   readonly key?: string
-  /** The first of these keys that is there. */
+  /** Keys of the value; the first existing one counts. */
   readonly keys?: readonly string[]
   /** All tags whose keys begin so, as JSON: `name:` gives `{"de": …, "en": …}`. */
   readonly prefix?: string
@@ -79,7 +82,7 @@ export interface ColumnDefinition {
   readonly map?: Readonly<Record<string, string | null>>
   /** Separator of a list: JSON columns hold all entries, other types the first one. */
   readonly split?: string
-  /** In place of null. */
+  /** Value that replaces null. */
   readonly default?: string | number | boolean
 }
 
@@ -119,7 +122,7 @@ export interface StyleTable {
   readonly name: string
   readonly geometry: StyleGeometry
   readonly from: readonly RowSource[]
-  /** Elements that give rows; all with a tag that tells anything when absent. */
+  /** Elements that become rows; when absent, all with a meaningful tag. */
   readonly where?: Filter
   /**
    * Closed ways that are areas. `byKey`, the default: with `area=yes`, or with a key that fits both the condition and the

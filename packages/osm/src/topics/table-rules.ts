@@ -64,7 +64,7 @@ export class TableRules {
     return this.#wanted
   }
 
-  /** What made the row of a geometry that is {@link wanted}. */
+  /** The matched key of a geometry that is {@link wanted}. */
   matched(geometry: number): Matched {
     return ((geometry === AREA ? this.#matchedArea : null) ?? this.#matched)!
   }

@@ -78,7 +78,7 @@ interface CompiledTable {
   readonly generalizer: Generalizer | null
   readonly columns: readonly ColumnReader[]
   readonly extent: Extent
-  /** Of the row at hand. */
+  /** Context of the current row. */
   readonly context: { feature: OsmFeature; tags: TagView; matched: Matched }
   rows: number
 }

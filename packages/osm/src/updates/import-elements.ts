@@ -11,8 +11,8 @@ import type { UpdatePlan } from './plan-update.ts'
 const LETTERS: Readonly<Record<string, OsmElement['type']>> = { N: 'node', W: 'way', R: 'relation' }
 
 /**
- * Hands the rows of the affected elements to the sink, as {@link importOsmArea} makes them of a file. The other elements
- * of the plan are there for their geometry only.
+ * Passes the rows of the affected elements to the sink, as {@link importOsmArea} does for a file. Other elements of the
+ * plan only contribute to their geometry.
  *
  * @throws what `importOsmArea` throws
  */

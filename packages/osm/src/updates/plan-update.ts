@@ -22,7 +22,7 @@ import type { OsmChanges } from './read-changes.ts'
 export interface UpdatePlan {
   /** Elements whose features may have changed: their rows are deleted and made again from `elements`. */
   readonly affected: Readonly<Record<OsmElement['type'], ReadonlySet<number>>>
-  /** The affected elements that are there by now, with all that their geometry needs. */
+  /** The affected elements that exist after the change, with all elements that their geometry needs. */
   readonly elements: readonly OsmElement[]
   /** Pages to be written; other parts of their references are to be removed. */
   readonly pages: readonly Page[]
@@ -31,9 +31,9 @@ export interface UpdatePlan {
 /**
  * Finds what a change file changes: the elements in it, the ways whose nodes have moved, and the relations of such ways.
  *
- * @param extent boxes of what the extract covers: of a change file that covers more (a planet's), elements that are not in the
- *   extract count when they lie there, or belong to what does. Everything counts when null. The changes that do not
- *   count are removed from `changes`.
+ * @param extent boxes of the extract, for change files of a larger area (e.g. the planet): elements that are not in the
+ *   extract yet count only when they lie in these boxes or belong to elements that do; null counts all. Changes that do
+ *   not count are removed from `changes`.
  * @throws OSM_MALFORMED for a page that is damaged, and what the store throws
  */
 export async function planUpdate(

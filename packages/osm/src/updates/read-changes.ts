@@ -35,8 +35,8 @@ const PART_BYTES = 96
 const REFERENCE_BYTES = 16
 
 /**
- * Reads an OsmChange file, packed with gzip or not. Of an element that stands in it more than once the highest version
- * counts, and of equal ones the last. Source: OSM wiki "OsmChange".
+ * Reads an OsmChange file, packed with gzip or not. Of several entries for an element the highest version
+ * counts, and of equal versions the last. Source: OSM wiki "OsmChange".
  *
  * @throws OSM_UNSUPPORTED, OSM_MALFORMED, OSM_TRUNCATED, OSM_TOO_LARGE
  */

@@ -19,11 +19,11 @@ export class XmlReader implements OsmReader {
   }
 
   async header(signal?: AbortSignal): Promise<OsmHeader> {
-    // The remark of Overpass stands at the end.
+    // The remark of Overpass comes at the end.
     return this.read(() => {}, { kinds: {}, ...(signal && { signal }) })
   }
 
-  /** XML tells only at its end how much it holds. */
+  /** Always null: the size of an XML document is known only at its end. */
   estimateNodes(): Promise<null> {
     return Promise.resolve(null)
   }

@@ -37,7 +37,7 @@ export class Attributes {
 
 /**
  * Reads the XML that OSM tools write: UTF-8, no document type (so no entities beyond the five and character references),
- * comments and processing instructions passed over. Tags are matched, namespaces are not known.
+ * without comments and processing instructions. Tags must match; namespaces are not supported.
  */
 export class XmlScanner {
   readonly #handler: XmlHandler

@@ -22,7 +22,7 @@ export interface Unit {
   readonly startUp?: StartUp
   /** Asks whether a COPY may begin. */
   readonly asks?: CopyIn
-  /** The whole of a COPY, with its data, which `bytes` holds. */
+  /** A complete COPY, whose data are in `bytes`. */
   readonly copies?: CopyIn
 }
 

@@ -1,7 +1,7 @@
 import { rowsOf } from '../protocol/messages.ts'
 import { errorIn, type SharedSession } from './shared-session.ts'
 
-/** Whether the session is wanted while a table is maintained, and by whom. */
+/** Waiting users of the session during maintenance of a table. */
 export type Demand = 'none' | 'a client' | 'the stop'
 
 /** A table that is to be maintained. */

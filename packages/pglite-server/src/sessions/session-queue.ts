@@ -11,7 +11,10 @@ export interface SessionLimits {
   readonly idleInTransactionMs: number
   /** Idle time of a client with temporary tables, PREPARE, cursors WITH HOLD or advisory locks while others wait; 5 s by default. */
   readonly idleHoldingMs: number
-  /** Time from an interrupt to the end of the engine when the statement goes on; 10 s by default. Data in memory keep their engine. */
+  /**
+   * Time from an interrupt to the end of the engine if the statement still runs; default 10 s. An engine with data in
+   * memory is not ended.
+   */
   readonly stuckMs: number
 }
 

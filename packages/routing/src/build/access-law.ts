@@ -77,7 +77,7 @@ export interface ModeLaw {
   readonly streets?: readonly TagRule[]
   /** Tags of lanes for the mode, which open a way as well, unless `access` closes it, but to no through traffic where it is for local access. */
   readonly lanes?: readonly TagRule[]
-  /** Keys of `oneway:*` that speak of it, the most specific first; the first that is there counts. */
+  /** Keys of `oneway:*` for the mode, the most specific first; the first existing one counts. */
   readonly oneway: readonly string[]
   /**
    * Tags that let the mode travel against a one-way street, besides `oneway:* = no` and `*:backward` of its own keys;
@@ -283,12 +283,12 @@ const PASSED = new Set(
   ),
 )
 
-/** Whether nothing is known of a value of `barrier`. */
+/** Whether a value of `barrier` is unknown. */
 export function isUnknownBarrier(value: string): boolean {
   return !BARRIER_KINDS.has(value) && !PASSED.has(value)
 }
 
-/** What a value of `barrier` is; null for what stops no mode. */
+/** Kind of a value of `barrier`; null when it stops no mode. */
 export function barrierKind(value: string | undefined): Barrier | null {
   return BARRIER_KINDS.get(value ?? '') ?? null
 }

@@ -77,7 +77,7 @@ export async function buildGraph(
 
 const STEPS = 6
 
-/** What the files say of the streets. */
+/** Streets of the files. */
 interface Streets {
   readonly ways: Ways
   readonly links: LinkTable

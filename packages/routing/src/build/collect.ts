@@ -49,7 +49,7 @@ export interface UnreadTurn extends UnreadTag {
   readonly viaWays: readonly number[]
 }
 
-/** What relations say of turns and routes. */
+/** Collects turn restrictions and bicycle routes from relations. */
 class RelationCollector {
   readonly restrictions: TurnRule[] = []
   readonly unread: UnreadTurn[] = []
@@ -125,7 +125,7 @@ class WayCollector {
     }
   }
 
-  /** Of ways that were added twice the first one counts. */
+  /** The collected ways; of a way that was added twice the first one counts. */
   finish(): WayColumns {
     const ids = this.#ids.take()
     const firstRef = this.#firstRef.take()
@@ -188,7 +188,7 @@ function maybeWay(columns: TagColumns, row: number, strings: { get(index: number
   return false
 }
 
-/** Keys that say nothing of traffic. */
+/** Keys without a meaning for routing. */
 const IDLE_KEYS = new Set(['source', 'created_by', 'note', 'fixme', 'FIXME', 'wikidata', 'wikipedia', 'website'])
 
 /** A text that is equal for equal tags. */

@@ -49,7 +49,7 @@ export interface EdgeTable {
   readonly flags: Uint16Array
 }
 
-/** Whether one drives on the right on a way. */
+/** Whether traffic drives on the right on a way. */
 export function driveOnRight({ drivingSide }: WayFacts): boolean {
   return drivingSide === 'right'
 }

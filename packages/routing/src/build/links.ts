@@ -127,7 +127,7 @@ export interface Junctions {
   /** Junctions at both ends of each link. */
   readonly tail: Uint32Array
   readonly head: Uint32Array
-  /** Links at junction `j`: `link[first[j]] … link[first[j + 1] - 1]`; a link that closes on itself is there twice. */
+  /** Links at junction `j`: `link[first[j]] … link[first[j + 1] - 1]`; a loop is listed twice. */
   readonly first: Uint32Array
   readonly link: Uint32Array
 }

@@ -5,7 +5,7 @@ import { tagKey, tagMap, type WayColumns } from './collect.ts'
 import { Pool } from './pool.ts'
 import { nodeFacts, type NodeFacts, PLAIN_NODE } from './tags/node.ts'
 
-/** Where the nodes of the network are. Nodes are numbered in ascending order of their ids. */
+/** Positions of the nodes of the network. Nodes are numbered in ascending order of their ids. */
 export class NodeIndex {
   /** Distinct ids, ascending. */
   readonly ids: Float64Array
@@ -81,7 +81,7 @@ export class NodeIndex {
     }
   }
 
-  /** The first node whose id is no less, searched from one that is near. O(log distance). */
+  /** The first node with at least this id, searched from a near one. O(log distance). */
   #atLeast(id: number, near: number): number {
     const { ids } = this
     let low = near

@@ -136,7 +136,7 @@ class RampClassifier implements RampFacts {
     return graph
   }
 
-  /** At a real road a chain of ramps ends, unless the signs of the ramp point beyond it. */
+  /** Whether a chain of ramps ends at a junction: at a road, unless the signs of the ramp point beyond it. */
   #stopsAt(junction: number, link: number, root: WayFacts | null): boolean {
     const best = this.#bestRoad(junction)
     if (best > RoadClass.residential) return false

@@ -148,7 +148,7 @@ function forbiddenTurns(rule: TurnRule, inputs: RestrictionInputs): [from: numbe
     })
 }
 
-/** Of several edges of the target way the one the restriction can mean. */
+/** Chooses, among several edges of the target way, the one that the restriction can mean. */
 function chooseTarget(
   inputs: RestrictionInputs,
   node: number,

@@ -13,7 +13,7 @@ const YARD_SPEEDS: ReadonlyMap<number, number> = new Map([
   [Use.driveThrough, 10],
 ])
 
-/** What the speed of an edge depends on. */
+/** Inputs for the speed of an edge. */
 export interface SpeedInputs {
   readonly speeds: WaySpeeds
   readonly forward: boolean
@@ -64,7 +64,7 @@ function rampSpeed({ speeds, use, roadClass, density }: SpeedInputs, base: numbe
   return Math.floor(base * (crowded ? 0.8 : 0.85) + 0.5)
 }
 
-/** What is driven of a tagged speed on the ground of a street. */
+/** Tagged speed in km/h, reduced on rough surfaces. */
 export function roughened(speed: number, surface: number): number {
   if (surface < Surface.pavedRough) return speed
   return speed >= 50 ? speed - 10 : speed > 15 ? speed - 5 : speed

@@ -3,7 +3,7 @@ import { Access, isStreet, RoadClass, Turn, turnOf, Use } from '../graph/attribu
 import { EdgeField, FlagField, get, headingDegrees, put, TrafficField, TurnField } from '../graph/fields.ts'
 import type { EdgeTable } from './edges.ts'
 
-/** What turns depend on besides the edges. */
+/** Inputs for describing turns. */
 export interface TurnInputs {
   readonly edges: EdgeTable
   /** Whether two edges share a name, or both have none. */

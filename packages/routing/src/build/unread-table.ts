@@ -41,7 +41,7 @@ export function unreadTable(
   }
 }
 
-/** A tag that is not read, and how many ways and nodes have it. */
+/** An unsupported tag, and the number of ways and nodes with it. */
 export interface UnreadCount {
   readonly tag: string
   readonly count: number

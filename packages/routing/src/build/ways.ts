@@ -1,7 +1,7 @@
 import { Pool } from './pool.ts'
 import type { WayFacts } from './tags/way.ts'
 
-/** What is known of ways by their position in the list, which ascends by id. Ways that agree share their facts. */
+/** Facts of ways by position in the list, which ascends by id. Ways with equal facts share them. */
 export class Ways {
   readonly ids: Float64Array
   readonly #facts: readonly WayFacts[]

@@ -48,7 +48,7 @@ export class Exclusions {
     return BORDER_PENALTY * borders
   }
 
-  /** Whether a path enters and leaves again what is excluded. */
+  /** Whether a path enters and leaves excluded streets. */
   arePassed(edges: readonly number[]): boolean {
     return this.#kinds.some((is) => {
       const first = edges.findIndex((edge) => !is(edge))

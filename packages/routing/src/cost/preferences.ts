@@ -30,7 +30,7 @@ function ferryPreference(use: number): Preference {
   return { factor: 10 - use * 18, penalty: Math.trunc(MOST_FERRY_SECONDS * (1 - use * 2)) }
 }
 
-/** Rises slowly from 1 to 2 in the middle and from there on to 8. */
+/** Rises from 1 to 2 in the middle of the range, and from there to 8. */
 export function steep(use: number): number {
   return use < 0.5 ? 1 + 2 * use : -4 + 12 * use
 }

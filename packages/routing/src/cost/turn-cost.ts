@@ -30,17 +30,17 @@ const STOP_DENSITY = [1, 1, 1, 1, 1, 1.1, 1.2, 1.3, 1.4, 1.6, 1.9, 2.2, 2.5, 2.8
 const U_TURN_SECONDS = 20
 const SIGNAL_SECONDS = 2
 
-/** What differs between motor vehicles about turns. */
+/** Differences between motor vehicles in the costs of turns. */
 interface MotorTurnRules {
   /** Two turns to the far side inside a crossing are turning around. */
   readonly turnsAroundInside?: true
-  /** What entering a street costs besides. */
+  /** Additional cost of entering a street. */
   readonly more?: (turn: TurnView) => number
   /** Driveways have no penalty of streets for local traffic. */
   readonly ignoresDriveways?: boolean
 }
 
-/** What turns cost and take a motor vehicle. */
+/** Cost and time of turns for a motor vehicle. */
 export function motorTurns(options: OptionReader, rules: MotorTurnRules = {}): TurnCosts {
   const { turnsAroundInside = false, more, ignoresDriveways = false } = rules
   const base = entering(options, { ignoresDriveways })
@@ -113,7 +113,7 @@ const BICYCLE_CROSSING_SECONDS = 0.75
 /** Stress of a bicycle's turn onto a street, by its class. */
 export const CLASS_STRESS = [1, 0.4, 0.2, 0.1, 0.05, 0.05, 0, 0.5]
 const PATH_STRESS = 0.1
-/** How a lane eases a bicycle's turn onto a greater road, by its kind. */
+/** Factor on the cost of a bicycle's turn onto a larger road, by kind of cycle lane. */
 const LANE_EASE = [1, 0.5, 0.25, 0.1]
 const SHOULDER_EASE = [0.4, 0.5, 0.25, 0.1]
 const PATH_EASE = 0.05
@@ -122,7 +122,7 @@ const CLIMB_COST = 10
 const CLIMB_WAIT = 1
 const CLIMB_WAIT_AT_SIGNAL = 0.4
 
-/** What turns cost and take a bicycle. */
+/** Cost and time of turns for a bicycle. */
 export function bicycleTurns(options: OptionReader): TurnCosts {
   const base = entering(options, {})
   const use = options.number('use_roads')
@@ -158,7 +158,7 @@ function climbCost(turn: TurnView, useRoads: number): number {
   return climbed * CLIMB_COST * (ease * (1 - useRoads) + useRoads)
 }
 
-/** Seconds to cross a street on foot between streets to both sides, by how likely one has to stop. */
+/** Seconds to cross a street on foot between streets to both sides, by stop impact. */
 const PEDESTRIAN_CROSSING_SECONDS = [0, 0, 1, 1, 2, 3, 5, 15]
 
 /** Cost and time of turns on foot. The penalty for stairs or a lift replaces all other costs of the turn. */

@@ -34,7 +34,7 @@ export type Side = (typeof Side)[keyof typeof Side]
  * fields, the others are read when they are asked for.
  */
 export class TurnView {
-  /** How likely one has to stop, 0 … 7. */
+  /** Stop impact: likelihood of a stop, 0 … 7. */
   stopImpact = 0
   /** Direction of the turn. */
   side: Side = Side.straight
@@ -131,7 +131,7 @@ export class TurnView {
     return get(this.#node, NodeField.density)
   }
 
-  /** Tags say who may pass the node. */
+  /** Whether an access tag of the node decides. */
   get isAccessTagged(): boolean {
     return get(this.#node, NodeField.taggedAccess) === 1
   }
@@ -164,7 +164,7 @@ export class TurnView {
     return get(this.#traffic, TrafficField.internal) === 1
   }
 
-  /** A toll booth stands on the node, or a street with a toll begins. */
+  /** Whether the node has a toll booth, or a street with a toll begins. */
   get entersToll(): boolean {
     if (this.nodeType === NodeType.tollBooth) return true
     if (get(this.#traffic, TrafficField.toll) === 0) return false
@@ -181,7 +181,7 @@ export class TurnView {
     return isForLocals(this.#graph, this.#to, this.#access) && !isForLocals(this.#graph, this.#from, this.#access)
   }
 
-  /** The same, where a tag says so: driveways do not count. */
+  /** The same by tags only: driveways do not count. */
   get entersTaggedLocal(): boolean {
     return (get(this.#graph.edgeFlags[this.#to]!, FlagField.local) & this.#access) !== 0 && this.entersLocal
   }

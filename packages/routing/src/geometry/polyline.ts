@@ -88,7 +88,7 @@ function encodeNumber(codes: number[], value: number): void {
   codes.push(rest + 63)
 }
 
-/** Decodes a line with six decimals or five; of a text that ends within a number the rest is left out. */
+/** Decodes a line with six decimals or five; an incomplete number at the end is ignored. */
 export function decodeLine(text: string, decimals: 5 | 6): Line {
   const scale = decimals === 6 ? 1e6 : 1e5
   const line: Line = { lon: [], lat: [] }

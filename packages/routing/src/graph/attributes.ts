@@ -29,7 +29,7 @@ export const RoadClass = {
   service: 7,
 } as const
 
-/** What a street or path is for. */
+/** Uses of streets and paths. */
 export const Use = {
   road: 0,
   ramp: 1,
@@ -94,7 +94,7 @@ export const NodeType = {
   elevator: 9,
 } as const
 
-/** What meets at a node. */
+/** Kinds of intersections at a node. */
 export const Intersection = { regular: 0, falseNode: 1, deadEnd: 2, fork: 3 } as const
 
 /** Direction of a turn, clockwise from straight on. */
@@ -118,14 +118,14 @@ export const Limit = {
   maxWeight: 4,
   maxAxleLoad: 5,
   maxAxles: 6,
-  /** As many people as the vehicle must carry. */
+  /** Minimum number of people in the vehicle. */
   minOccupants: 7,
 } as const
 
 /** Speed limit of a street with `maxspeed=none`. */
 export const UNLIMITED = 255
 
-/** What a text on a sign is. */
+/** Kinds of texts on signs. */
 export const SignType = {
   exitNumber: 0,
   exitBranch: 1,

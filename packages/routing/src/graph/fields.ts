@@ -73,7 +73,7 @@ export const FlagField = {
 
 /** Layout of `turnInfo`. */
 export const TurnField = {
-  /** How likely one has to stop, 0 … 7. */
+  /** Stop impact: likelihood of a stop, 0 … 7. */
   stopImpact: field(0, 3),
   turn: field(3, 3),
   /** Other edges lie between the turn and straight on to that side. */

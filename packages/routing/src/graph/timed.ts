@@ -1,11 +1,11 @@
 import { FlagField, get, put, TrafficField } from './fields.ts'
 import type { Graph } from './graph.ts'
 
-/** What a rule for certain times does to an edge while its conditions hold. */
+/** Effects of a timed rule on an edge while its conditions hold. */
 export const TimedEffect = {
   closed: 0,
   open: 1,
-  /** Only for those with business there. */
+  /** Open for local access only. */
   local: 2,
   /** The edge is open, and closed at all other times. */
   only: 3,

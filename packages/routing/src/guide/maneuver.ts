@@ -90,7 +90,7 @@ export interface Maneuver {
   buildingExit: boolean
   fork: boolean
   tee: boolean
-  /** An edge goes on ahead where the maneuver begins. */
+  /** Whether another edge leads ahead where the maneuver begins. */
   crossesForward: boolean
   /** Names of the way are shared by edges that cross where the maneuver begins. */
   namesCross: boolean
@@ -127,7 +127,7 @@ export interface Maneuver {
   joinedExit: Maneuver | null
 }
 
-/** A maneuver about which nothing is known yet. */
+/** A maneuver with empty values. */
 export function newManeuver(): Maneuver {
   return {
     kind: Kind.none,

@@ -76,7 +76,7 @@ export function guidedLeg(context: { graph: Graph; texts: TextReader; costing: C
   })
   const nodeInfo = leg.edges.map((edge, i) => {
     const before = leg.edges[i - 1]
-    // A stop in the middle of an edge is a node where nothing is.
+    // A stop in the middle of an edge is a node without other streets.
     return before !== undefined && !meetAtNode(graph, before, edge) ? 0 : graph.nodeInfo[tailOf(graph, edge.edge)]!
   })
   const crossings: (readonly Crossing[])[] = []

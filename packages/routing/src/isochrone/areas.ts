@@ -6,7 +6,7 @@ import type { Ring, Surface } from './surface.ts'
 /** A polygon of a whole number of millionths of a degree: an outer ring, then its holes; rings are closed. */
 export type Polygon = [lon: number, lat: number][][]
 
-/** A ring and its area in square metres, whose sign says which way it turns. */
+/** A ring and its area in square metres; the sign is its orientation. */
 interface SizedRing {
   readonly ring: Ring
   readonly area: number
@@ -14,7 +14,7 @@ interface SizedRing {
 
 /** Half the width of the grid that areas are cleaned on. */
 const HALF = 16_000
-/** Square metres below which an area or a hole is an effect of where samples are. */
+/** Square metres below which an area or a hole is only an artefact of the sampling. */
 const NOISE = 2000
 
 /** How areas are drawn. */

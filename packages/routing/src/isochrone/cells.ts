@@ -11,7 +11,7 @@ const NONE = -1
 /** Cells along the side of a block, and the mark of a cell of which one place is enough. */
 const BLOCK = 6
 const WITNESS = 2
-/** What marks a cell whose places a contour passes between. */
+/** Mark of a cell with a contour between its places. */
 export const PASSED = 3
 
 /** Columns and rows of cells, the last ones included. */

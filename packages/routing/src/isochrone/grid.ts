@@ -18,17 +18,18 @@ export const METERS_PER_UNIT = 0.111195
 export interface Grid {
   /** Metres of the side of a cell. */
   readonly meters: number
-  /** The south-western corner in millionths of degrees, and cells in a millionth. */
+  /** The south-western corner in millionths of degrees, and cells per millionth. */
   readonly west: number
   readonly south: number
   readonly perLon: number
   readonly perLat: number
-  /** Cells of street `s` from `firstCell[s]` on: a row in the upper 16 bits, a column in the lower. */
+  /** Cells of street `s`, from `cells[firstCell[s]]` on: a row in the upper 16 bits, a column in the lower. */
   readonly firstCell: Uint32Array
   readonly cells: Uint32Array
-  /** Streets that come through block `b` from `firstShape[b]` on. */
+  /** Number of columns and rows of blocks. */
   readonly blockColumns: number
   readonly blockRows: number
+  /** Streets through block `b`: `shapes[firstShape[b]] … shapes[firstShape[b + 1] - 1]`. */
   readonly firstShape: Uint32Array
   readonly shapes: Uint32Array
 }
@@ -36,7 +37,7 @@ export interface Grid {
 /** The grid of a graph, or the generator that is making it. */
 const known = new WeakMap<Graph, { grid: Grid | null; readonly making: Generator<void, Grid> }>()
 
-/** The grid of a graph, made at the first use, in steps: all who wait for it go on with the same. */
+/** The grid of a graph, made at the first use, in steps; all callers that wait for it advance the same generator. */
 export function* gridOf(graph: Graph): Generator<void, Grid> {
   const entry = known.get(graph) ?? { grid: null, making: makeGrid(graph) }
   known.set(graph, entry)
@@ -52,7 +53,7 @@ function stepOf(graph: Graph, making: Generator<void, Grid>): IteratorResult<voi
   try {
     return making.next()
   } catch (error) {
-    // Such as for want of memory: the next who asks begins anew.
+    // After an error, e.g. for lack of memory, the next caller starts again.
     known.delete(graph)
     throw error
   }

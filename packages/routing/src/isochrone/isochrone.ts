@@ -59,7 +59,7 @@ function* contourFeatures(
   const drawn: Polygon[][] = []
   for (const metric of ['time', 'distance'] as const) {
     const areas = new Areas(surface, drawing, rings.flat())
-    // From the inside out: each is within the next.
+    // From the inside out, because each contour lies within the next.
     for (let i = contours.length - 1; i >= 0; i--) {
       if (contours[i]!.metric !== metric) continue
       drawn[i] = areas.add(rings[i]!)

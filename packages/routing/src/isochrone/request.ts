@@ -20,13 +20,13 @@ import { flagOf, isObject, type Json, numberOf, textOf } from '../request/read.t
 /** A line that is asked for: of minutes or of kilometres. */
 export interface Contour {
   readonly metric: 'time' | 'distance'
-  /** Minutes or kilometres, as the request says them. */
+  /** Minutes or kilometres, as requested. */
   readonly value: number
-  /** Six hexadecimal digits; null for one of ours. */
+  /** Six hexadecimal digits; null for a default colour. */
   readonly color: string | null
 }
 
-/** A request for what can be reached from a location, or from where a location can be reached. */
+/** A request for the area that is reachable from a location, or from which a location is reachable. */
 export interface IsochroneRequest {
   readonly location: Location
   readonly mode: Mode

@@ -117,7 +117,7 @@ class Sampler {
     for (const { edge } of origins) this.#enclose(graph.edgeShape[edge]!)
   }
 
-  /** Finds the contours that all of each street is within; see `Streets`. */
+  /** Finds the contours that each street lies in as a whole; see `Streets`. */
   look(shapes: Uint32Array, within: Int32Array, first: number, end: number): void {
     for (let i = first; i < end; i++) {
       within[i] = this.#streets.within(shapes[i]!, this.#levels)
@@ -125,7 +125,7 @@ class Sampler {
     }
   }
 
-  /** Lays out the cells, and returns open streets around that the sweep did not reach: they keep contours from running over them. */
+  /** Lays out the cells, and returns nearby open streets outside of the sweep, whose samples keep contours off them. */
   others(near: Uint32Array): Uint32Array {
     const cells = (this.#cells = new Cells(this.#grid, this.#box))
     const { closures, prepared } = this.#reached
@@ -232,7 +232,7 @@ class Sampler {
     return spacing
   }
 
-  /** Adds the sample of a node, or lowers it, as far as the place is that the streets last told of. */
+  /** Adds the sample of a node, or lowers it, with the distance of the place that the streets last computed. */
   #atNode(node: number, lon: number, lat: number): void {
     const { samples } = this
     const { sampleOf, seconds, meters } = this.#streets

@@ -44,7 +44,7 @@ export class Streets {
   readonly #isListed: Uint32Array
   readonly #list: Uint32Array
   #reached: Reached | null = null
-  /** Of the street that was last opened, how far its first point is by either edge, and how much farther its last. */
+  /** Values of the open street: seconds and metres at its first point by either edge, and the increase to its last. */
   #a = Infinity
   #aMore = 0
   #aMeters = Infinity
@@ -121,7 +121,7 @@ export class Streets {
     return this.#graph.edgeHead[this.#edges[2 * shape]!]!
   }
 
-  /** Makes a street the one that `at` tells of. */
+  /** Opens a street for `at`. */
   open(shape: number): void {
     const { edgeLength } = this.#graph
     const { weights } = this.#reached!.prepared

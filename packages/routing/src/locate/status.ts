@@ -4,7 +4,7 @@ import { factsOf } from '../network/network.ts'
 import { flagOf, type Json } from '../request/read.ts'
 import { degreesOf } from '../respond/numbers.ts'
 
-/** The version that `status` tells: that of this package. */
+/** Version of this package, for `status`. */
 const VERSION = '0.1.0'
 
 /** Kinds of unread tags that are listed. */

@@ -18,7 +18,7 @@ import { legBetween, matchingsOf } from './trace-route.ts'
 
 type Facts = Readonly<Record<string, unknown>>
 
-/** Attributes that are told only where a request includes them by name. */
+/** Attributes that are returned only when a request includes them by name. */
 const ON_REQUEST = new Set([
   'shape_attributes.time',
   'shape_attributes.length',
@@ -233,7 +233,7 @@ const SIGNS = [
 const TYPE_NAMES = { drive: 'vehicle_type', bicycle: 'bicycle_type', pedestrian: 'pedestrian_type' } as const
 const SIDEWALKS = ['none', 'left', 'right', 'both'] as const
 
-/** What is known of the node where a step ends. */
+/** Facts of the node where a step ends. */
 function nodeOf({ ground, guided, costing, keeps }: Teller, node: number, i: number): Facts {
   const { graph } = ground.network
   const step = guided.steps[i]!

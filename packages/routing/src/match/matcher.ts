@@ -37,7 +37,7 @@ const GROUP_NOISES = 2
 const GROUP_METERS = 60
 /** Metres by which the middle of points that are matched as one lies beside a curved street. */
 const BIAS_METERS = 3
-/** Points that say more than one: noise of neighbours is alike. */
+/** Maximum number of points that count as independent, because the noise of neighbours is similar. */
 const MOST_INDEPENDENT = 10
 /** Least metres of travel that a deviation as large as the noise outweighs. */
 const LEAST_BETA = 5
@@ -55,7 +55,7 @@ const MOST_SKIPPED = 15
 const SMOOTH_NOISES = 2.5
 const MOST_WING = 7
 
-/** Turns count in full in steps of this length and more, and by the length in shorter ones, where points say enough. */
+/** Length in metres from which the turns of a step count in full; in shorter steps they count in proportion. */
 const TURN_METERS = 150
 const LEAST_TURN_SHARE = 0.2
 

@@ -3,7 +3,7 @@ import type { TracePoint } from './trace.ts'
 /** Bounds of the estimated noise of a trace, in metres per axis; used when the trace states no accuracy. */
 const LEAST = 4
 const MOST = 50
-/** Noise of a sparse trace at least. */
+/** Minimum noise of a sparse trace, in metres. */
 const LEAST_SPARSE = 6
 /** Median of the absolute value of a normal distribution of deviation 1. */
 const MEDIAN = 0.6745
@@ -11,7 +11,7 @@ const MEDIAN = 0.6745
 const CAUTION = 1.5
 /** Points after which a movement is measured, so that noise is little of it. */
 const STRIDE = 10
-/** Fewest points that say something of a noise. */
+/** Minimum number of points for an estimate of the noise. */
 const FEWEST = 16
 /** Points of a sparse trace whose streets are looked at. */
 const SAMPLE = 32
@@ -37,10 +37,10 @@ export function strideOf(points: readonly TracePoint[]): number {
 }
 
 /**
- * The noise of a trace, as the standard deviation of each axis in metres. Where points follow closely the second differences of
- * their coordinates say it, for travellers hardly accelerate. Otherwise their distances from the nearest street do, beside
- * those of places where a street is near by chance: the share of points without a street within some metres is the
- * product of the shares without their own street and without one by chance.
+ * The noise of a trace, as the standard deviation of each axis in metres. For dense points it is estimated from the
+ * second differences of their coordinates, because travellers hardly accelerate; otherwise from their distances to the
+ * nearest street, compared with those of places that are near a street by chance: the share of points without a street
+ * within some metres is the product of the shares without their own street and without one by chance.
  */
 export function noiseOf(points: readonly TracePoint[], nearest: NearestMeters): number {
   const second: number[] = []

@@ -21,7 +21,7 @@ export function pathOfChain(graph: Graph, { candidates }: Chain): MatchedPath {
     const passed = back!.edges
     for (const [i, next] of passed.entries()) {
       const last = edges.at(-1)!
-      // The first is the edge of the candidate before, and where one turns around there it is left where that lies.
+      // The first is the edge of the candidate before; a U-turn there leaves it at the place of that candidate.
       if (i === 0 && next === last.edge) continue
       if (back!.turnsBack && i === 1) edges.push({ edge: next, begin: 1 - last.end, end: 1 - last.end })
       else {

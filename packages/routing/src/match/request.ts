@@ -48,7 +48,7 @@ const GAP = 2.5
 /** Number of usual intervals that make a gap in time; OSRM splits traces there. */
 const GAP_INTERVALS = 10
 
-/** Members of routes that say nothing of a trace. */
+/** Members of route requests without an effect on a trace. */
 const UNHEEDED = [
   'date_time',
   'exclude_locations',
@@ -199,7 +199,7 @@ function usualStep(points: Trace['points']): number {
   return median(points.slice(1).map(({ x, y }, i) => Math.hypot(x - points[i]!.x, y - points[i]!.y)))
 }
 
-/** Seconds between two points of a trace, usually; infinite without times, and where all are equal. */
+/** Median of the seconds between points of a trace; infinite without times, or when the median is 0. */
 function usualInterval(points: Trace['points']): number {
   return median(points.slice(1).map(({ seconds }, i) => (seconds ?? Infinity) - (points[i]!.seconds ?? 0))) || Infinity
 }

@@ -40,9 +40,9 @@ export interface StepBounds {
   readonly window: number
   /** Metres that a place may lie behind the place before on the same edge: noise along the street. */
   readonly slack: number
-  /** Most states that are left. */
+  /** Maximum number of settled states. */
   readonly states: number
-  /** What turns cost is multiplied by this. */
+  /** Factor on the costs of turns. */
   readonly turnShare: number
   /** Centre of the targets in degrees, and the radius in metres that covers all of them. */
   readonly goal: { readonly lon: number; readonly lat: number; readonly radius: number }

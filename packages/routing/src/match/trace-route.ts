@@ -121,7 +121,7 @@ function* partOf(
   return { matching, breaks, source, legs, told: yield* inTurns(tellLegs(source, legs), (told) => told) }
 }
 
-/** The leg between two places of a path, and the index of its first edge there. */
+/** The leg between two places of a path, and the index of its first edge there; no part has a negative length. */
 export function legBetween(
   { costing, weights: { network: graph } }: PreparedCosting,
   edges: readonly PathEdge[],

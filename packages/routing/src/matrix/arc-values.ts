@@ -13,7 +13,7 @@ const MOST_KEPT = 2 ** 19
  * shortcut are the sums of its two arcs and are cached.
  */
 export class ArcValues {
-  /** By position. */
+  /** Values by position. */
   seconds = new Float64Array(FIRST_CAPACITY)
   meters = new Float64Array(FIRST_CAPACITY)
   marked = new Uint8Array(FIRST_CAPACITY)
@@ -21,7 +21,7 @@ export class ArcValues {
   readonly #vertex: Uint32Array
   readonly #weights: Pick<StateWeights, 'network' | 'graph' | 'costing'>
   readonly #isMarked: (from: number, to: number) => boolean
-  /** Open addressing: twice the number of an arc, plus one downwards, plus one; zero where nothing is kept. */
+  /** Open addressing: twice the number of an arc, plus one downwards, plus one; zero for a free slot. */
   #keys = new Float64Array(2 * FIRST_CAPACITY)
   #values = new Uint32Array(2 * FIRST_CAPACITY)
   #size = 0

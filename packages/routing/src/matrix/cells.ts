@@ -44,7 +44,7 @@ type PlacedSeed = SweepSeed & { readonly candidate: Candidate }
 interface Sums {
   readonly seconds: Float64Array
   readonly meters: Float64Array
-  /** −1 where nothing is summed yet. */
+  /** −1 before the first sum. */
   readonly marked: Int8Array
   /** Number of the seed. */
   readonly seed: Int32Array
@@ -240,7 +240,7 @@ export class Cells {
     return this.#closures.has(from) || this.#closures.has(to) || (this.#timed?.isTimed(to) ?? false)
   }
 
-  /** The cell as a route has it. */
+  /** The cell by the search for a route. */
   #search(i: number, j: number): Cell | null {
     const { dateTime, sources, targets } = this.#request
     const { graph } = this.#ground.network

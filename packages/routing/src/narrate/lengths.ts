@@ -1,12 +1,12 @@
 import type { Counted, Phrases } from './phrases.ts'
 
-/** Units in which a response tells lengths. */
+/** Units of lengths in a response. */
 export type Units = 'kilometers' | 'miles'
 
 const METERS_PER_MILE = 1609.344
 const FEET_PER_MILE = 5280
 
-/** Words a length as one would say it: rounded the more, the longer it is. Roundings are those of Valhalla 3.6. */
+/** A length in spoken form; longer lengths are rounded more. Roundings are those of Valhalla 3.6. */
 export function wordLength(phrases: Phrases, units: Units, meters: number): string {
   return units === 'miles' ? wordMiles(phrases, meters / METERS_PER_MILE) : wordMeters(phrases, meters)
 }

@@ -26,7 +26,7 @@ import {
 
 /** Texts of a maneuver; empty where it has none. */
 export interface Narration {
-  /** To be read. */
+  /** Written text. */
   readonly instruction: string
   /** Spoken ahead of the maneuver. */
   readonly alert: string

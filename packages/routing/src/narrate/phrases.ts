@@ -10,7 +10,7 @@ export interface Phrases {
   readonly decimal: '.' | ','
   /** Clockwise from north. */
   readonly cardinals: readonly string[]
-  /** From the first to the tenth. */
+  /** Ordinal numbers from the first to the tenth. */
   readonly ordinals: readonly string[]
   /** Words for paths without a name. */
   readonly unnamed: { readonly walkway: string; readonly cycleway: string; readonly crosswalk: string }

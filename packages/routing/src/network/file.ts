@@ -97,8 +97,8 @@ export async function readNetworkFile(path: string): Promise<Network> {
 
 /**
  * Maps a prepared graph file into memory instead of reading it: several processes share it, the system drops unused
- * pages. The file must not change while the network is in use; replace it by renaming another file over it, because
- * truncating a mapped file ends the process.
+ * pages, and during a change of graphs only the used pages of both take memory. The file must not change while the
+ * network is in use; replace it by renaming another file over it, because truncating a mapped file ends the process.
  *
  * @throws NOT_A_GRAPH as `readNetworkFile`; MAPPING_FAILED where the package koffi is missing or the system refuses
  */

@@ -34,7 +34,7 @@ export class TurnNetwork {
     return (this.#bidirectionalScratch ??= new BidirectionalScratch(this.states.vertexCount))
   }
 
-  /** Where the edges of the states end, and the least share of the distance between its ends that an edge is long. */
+  /** Positions of the ends of the states' edges, and the least ratio of edge length to the distance of its ends. */
   get positions(): { positions: VertexPositions; leastShare: number } {
     return (this.#positions ??= findPositions(this.#graph, this.states))
   }

@@ -15,7 +15,7 @@ export interface Clock {
 /** Seconds of cost to enter, from another street, one that is for local traffic at that hour. */
 const LOCAL_PENALTY = 600
 
-/** The speeds that hold for who leaves at a moment. */
+/** Speeds by time for a departure at a moment. */
 export function speedsFrom({ law, stands }: Clock, startMs: number): SpeedAt {
   return (edge, seconds) => law.speed(edge, startMs + (stands ? 0 : seconds * 1000))
 }
@@ -69,7 +69,7 @@ export function searchInTime(
   })
 }
 
-/** Seconds of an arc for who leaves its tail at a moment; see `TimedOptions`. */
+/** Seconds of an arc for a departure at a moment; see `TimedOptions`. */
 export function secondsInTime(weights: StateWeights, clock: Clock, startMs: number): TimedOptions['seconds'] {
   const { graph } = weights
   const speedAt = speedsFrom(clock, startMs)

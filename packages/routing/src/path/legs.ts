@@ -53,16 +53,16 @@ export interface TripContext {
   readonly graph: Graph
   readonly costing: Costing
   readonly findPath: FindPath
-  /** The speeds that hold for who leaves stop `i`; the usual ones when absent. */
+  /** Speeds by time for a departure from stop `i`; the usual ones when absent. */
   readonly speedsFrom?: (i: number) => SpeedAt
-  /** Told of each stop that is gone through and where one turns around all the same. */
+  /** Called for each pass-through stop at which the route turns around nevertheless. */
   readonly onTurnAround?: ((i: number) => void) | undefined
 }
 
 /**
- * Finds the legs of a trip over stops, or null when some pair of stops is not connected. When a stop that must be gone
- * through was put on an island, all stops between are put where they can be reached, once; when there is no way on from
- * the edge that one came by, as where an extract ends, it is put on another, and where there is none, one turns around.
+ * Finds the legs of a trip over stops, or null when some pair of stops is not connected. When a pass-through stop was
+ * snapped to an island, all middle stops are once moved to reachable candidates. When no street leads on from the edge
+ * of arrival, e.g. at the end of an extract, the stop moves to another edge; without one the route turns around there.
  */
 export function planLegs(context: TripContext, stops: readonly TripStop[]): Leg[] | null {
   let placed = stops
@@ -77,7 +77,7 @@ export function planLegs(context: TripContext, stops: readonly TripStop[]): Leg[
     const { failedAt, arrivedBy } = found
     const failed = placed[failedAt]!
     const first = failed.snapped.candidates[0]
-    // Where a stop was moved to no way leads.
+    // No path leads to the place that a stop was moved to.
     if (failedAt < moved) placed = placed.with(moved, { ...stops[moved]!, turnsAround: true })
     else if (arrivedBy === null || !goesThrough(failed) || first === undefined) return null
     else {
@@ -161,7 +161,7 @@ export interface TimedPath {
   readonly speedAt?: SpeedAt | undefined
 }
 
-/** Joins paths at the stops between them. Where a path goes on along an edge from a node, the edge is there once. */
+/** Joins paths at the stops between them. An edge on which one path ends and the next begins is listed once. */
 export function joinPaths(graph: Graph, costing: Costing, timed: readonly TimedPath[]): Leg {
   const paths = timed.map(({ path }) => path)
   const edges: LegEdge[] = []

@@ -171,7 +171,11 @@ function originStates(
   return stops
 }
 
-/** Adds the local-access penalty to every origin candidate, so that it does not decide between them. */
+/**
+ * Extra costs of origin candidates. A route may leave a street for local access, but searches charge it as if the
+ * street were crossed. Candidates on other streets pay that penalty, too, unless they are nearer than all candidates on
+ * such streets, so that it does not decide between them.
+ */
 function amendsFor({ costing }: StateWeights, origins: readonly Candidate[]): (origin: Candidate) => number {
   const nearest = origins.reduce(
     (least, { edge, penalty }) => (costing.isLocal(edge) ? Math.min(least, penalty) : least),

@@ -34,7 +34,7 @@ export class Planner {
     this.#clock = clock
   }
 
-  /** The cheapest path between candidates for who leaves at a moment, or null. */
+  /** The cheapest path between candidates for a departure at a moment, or null. */
   find(origins: readonly Candidate[], destinations: readonly Candidate[], startMs = 0): Path | null {
     const ends = { origins: this.#openAt(origins, startMs), destinations, closures: this.#closures }
     const inTime = this.#cheapest(ends)
@@ -90,7 +90,7 @@ export class Planner {
     const { weights } = this.#prepared
     const hierarchy = this.#hierarchy()
     if (hierarchy !== null) {
-      // Closures only take paths away: the cheapest of all is the cheapest that is left, if it is left.
+      // Closures only remove paths, so the cheapest path without them is the result if it has no closed step.
       const path = findPath(weights, hierarchy, ends)
       const isClosed = this.#closedSteps(ends)
       if (path === null || !path.edges.some(({ edge }, i) => i > 0 && isClosed(path.edges[i - 1]!.edge, edge)))
@@ -106,7 +106,7 @@ export class Planner {
     return hierarchySearch(customized.metric, turns.topology, turns.hierarchyScratch)
   }
 
-  /** A search that needs no preparation and heeds closures. */
+  /** A search that needs no preparation and obeys closures. */
   #search(ends: Ends): AlternativeSearch {
     const { turns, customized } = this.#prepared
     const weight = this.#weightOf(ends)

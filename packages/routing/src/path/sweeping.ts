@@ -21,7 +21,7 @@ export interface Taken<T> {
   readonly giveBack: () => void
 }
 
-/** A sweep that heeds whatever its rules say. */
+/** Takes a sweep, which obeys all rules of a request. */
 export function takeSweep({ turns }: PreparedCosting): Taken<Sweep> {
   return takeFrom(freeSweeps, turns, () => new Sweep(turns.states, () => turns.reverse))
 }

@@ -87,7 +87,7 @@ export function readRecostings(value: unknown): RequestedRecosting[] {
   })
 }
 
-/** What Valhalla's filters call the values of stretches. */
+/** Annotations by their names in Valhalla's attribute filters. */
 const FILTERED: Readonly<Record<string, Annotation>> = {
   'shape_attributes.time': 'duration',
   'shape_attributes.length': 'distance',

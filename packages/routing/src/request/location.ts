@@ -14,7 +14,7 @@ export interface Location {
   readonly heading: number | null
   readonly headingTolerance: number
   readonly dateTime: string | null
-  /** Seconds of stay, where one may stay. */
+  /** Waiting time in seconds, at stops that allow one. */
   readonly waiting: number
   readonly radius: number
   readonly minimumReachability: number

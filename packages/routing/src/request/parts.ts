@@ -34,7 +34,7 @@ export function parse(text: string): Json {
     const value: unknown = JSON.parse(text)
     if (isObject(value)) return value
   } catch {
-    // Answered below, like any other body that is no object.
+    // Refused below, like any other body that is not an object.
   }
   throw new RouteProblem(100)
 }
@@ -72,7 +72,7 @@ const DEPRECATED: Readonly<Record<string, { code: 100 | 101 | 102; options: Json
 const TRANSIT = new Set(['multimodal', 'transit'])
 const RENTED = 'bikeshare'
 
-/** The requested costing and its options; mode null where none is named. */
+/** The requested costing and its options; mode is null when absent. */
 export function readCosting(request: Json, warnings: Warning[]): { mode: Mode | null; given: Json; transit: boolean } {
   const all = isObject(request.costing_options) ? request.costing_options : {}
   const asked = textOf(request.costing) || 'none'
@@ -204,7 +204,7 @@ function checkPolygons(rings: readonly Ring[], { excludePolygonMeters }: Limits)
 /** Valhalla 3.6 warns that its default configuration ignores these, but applies them. They are applied here, too. */
 const HARD_EXCLUSIONS = ['exclude_bridges', 'exclude_tolls', 'exclude_tunnels', 'exclude_highways', 'exclude_ferries']
 
-/** Whether the request says how far searches expand on small streets, which has no effect on the hierarchies here. */
+/** Whether the request limits the expansion of searches on small streets, which has no effect here. */
 function hasHierarchyLimits(value: unknown): boolean {
   if (!isObject(value)) return false
   return Object.values(value).some(

@@ -70,7 +70,7 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
   504: 'Gateway Timeout',
 }
 
-/** The body of an answer that is no route. */
+/** The body of an error answer. */
 export interface ProblemBody {
   readonly error_code: number
   readonly error: string
@@ -144,7 +144,7 @@ export function osrmProblem({ error_code, error }: ProblemBody): { code: string;
   return { code: OSRM_CODES[error_code] ?? 'InvalidOptions', message: error }
 }
 
-/** Something in a request that was not heeded. */
+/** An ignored part of a request. */
 export interface Warning {
   readonly code: number
   readonly text: string

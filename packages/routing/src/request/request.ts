@@ -52,7 +52,7 @@ export interface RouteRequest {
   readonly osrm: OsrmOptions
   readonly recostings: readonly RequestedRecosting[]
   readonly warnings: readonly Warning[]
-  /** Of a tour: which location of the request each is, by its place in the tour. */
+  /** For a tour: index in the request of each location, in the order of the tour. */
   readonly order?: readonly number[]
   /** The request is for OSRM's service `trip`. */
   readonly isTrip?: boolean

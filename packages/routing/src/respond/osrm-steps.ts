@@ -236,7 +236,7 @@ function joinNames(names: readonly Name[], routeNumbers: boolean): string {
     .join('; ')
 }
 
-/** Where a sign leads: `A 8, E 52: Munich, Salzburg`. */
+/** Destinations on a sign: `A 8, E 52: Munich, Salzburg`. */
 function destinationsOf(signs: Signs): string {
   const exit = signs.exitBranches.length + signs.exitTowards.length + signs.exitNames.length > 0
   const [branches, towards] = exit ? [signs.exitBranches, signs.exitTowards] : [signs.guideBranches, signs.guideTowards]

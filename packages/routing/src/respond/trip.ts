@@ -26,7 +26,7 @@ export interface TripSource {
   readonly texts: TextReader
   readonly costing: Costing
   readonly request: RouteRequest
-  /** When the trip is where; null where the request says no time. */
+  /** Times of the trip at its locations; null when the request has no time. */
   readonly schedule: Schedule | null
   /** Which edges have rules for certain times. */
   readonly law: TimedLaw
@@ -118,7 +118,7 @@ function extentOf({ steps }: GuidedLeg, timed: boolean): Extent {
   }
 }
 
-/** A leg as Valhalla has it. */
+/** A leg in the form of Valhalla. */
 export function tripLeg({ directions, units, shapeFormat }: RouteRequest, told: ToldLeg): TripLeg {
   const { guided, maneuvers, narrations, extent, recostings } = told
   const written = maneuvers.map((maneuver, i) =>

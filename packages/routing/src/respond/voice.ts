@@ -17,7 +17,7 @@ const AFTER_TAKES_METERS = 110
 /** Metres after a crossing at which one speaks again. */
 const PAST_CROSSING_METERS = 10
 
-/** Something to say, by the metres that are left of the step. */
+/** A spoken text, and the remaining metres of the step at which it begins. */
 export interface VoiceInstruction {
   readonly distanceAlongGeometry: number
   readonly announcement: string

@@ -10,7 +10,7 @@ import {
   UNREACHABLE,
 } from './search.ts'
 
-/** The two nodes that stand for all sources and all targets of a query. */
+/** The two nodes that represent all sources and all targets of a query. */
 const SOURCE = -1
 const TARGET = -2
 

@@ -20,14 +20,14 @@ export interface ReverseArcs {
 /** The weight of an arc that must not be used. Two of them still add up to a 32-bit integer. */
 export const UNREACHABLE = 0x3fffffff
 
-/** Weight of every arc, in whatever integer unit the caller chose; `UNREACHABLE` closes an arc. */
+/** Weight of every arc, in any integer unit; `UNREACHABLE` closes an arc. */
 export type ArcWeights = Int32Array
 
 /** A possible end of a path, with its cost. The cost may be negative. */
 export interface Seed {
   readonly vertex: number
   readonly cost: number
-  /** Seconds from the beginning of the path until its vertex is left; searches in time need them. */
+  /** Seconds from the beginning of the path to the end of its vertex; required by searches with time. */
   readonly seconds?: number
 }
 

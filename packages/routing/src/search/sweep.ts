@@ -38,7 +38,7 @@ const NONE = 0xffffffff
 
 /**
  * Cheapest paths from one place to all others, or from all others to it: Dijkstra's algorithm, with the seconds and metres
- * of each path. It needs no preparation, so it heeds whatever one request closes. Memory that no sweep touches stays
+ * of each path. It needs no preparation, so it obeys the closures of a request. Pages for unreached vertices stay
  * untouched. O(reached · log reached); not re-entrant.
  */
 export class Sweep implements Swept {

@@ -6,8 +6,8 @@ const COLUMNS = 1440
 
 /**
  * Parts of the Earth that a graph covers: groups of tiles of a quarter degree that hold nodes and are neighbours, or are
- * joined by an edge, such as a ferry over empty sea. There is no way from one to another, which is quicker to tell than
- * to search for.
+ * joined by an edge, such as a ferry over empty sea. There is no way from one region to another; comparing regions is
+ * faster than searching.
  */
 export class Regions {
   readonly #region = new Map<number, number>()

@@ -12,8 +12,8 @@ export function walkedTo({ firstPoint, pointLon, pointLat }: Graph, { shape, seg
 }
 
 /**
- * Heading of a geometry at a point on it: from up to `reach` metres before it; the remaining length is taken ahead of
- * it.
+ * Heading of a geometry at a point on it: from the place `reach` metres before it. If the geometry begins later, the
+ * missing metres are taken ahead of the point.
  */
 export function tangent(
   graph: Graph,

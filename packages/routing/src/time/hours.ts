@@ -83,7 +83,7 @@ export function parseHours(text: string): Hours | null {
 const HOLIDAYS_ONLY = /^\s*(ph|sh)\b/
 const HOLIDAYS_TOO = /,\s*(ph|sh)\b/g
 
-/** Whether hours that were read say something of holidays, which is left out. */
+/** Whether hours contain rules about holidays, which are left out. */
 export function omitsHolidays(text: string): boolean {
   return /\b(ph|sh)\b/i.test(text)
 }

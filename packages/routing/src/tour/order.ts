@@ -38,7 +38,7 @@ const PATIENCE = 60
 export function* orderOf(costs: Float64Array, count: number, ends: TourEnds): Generator<void, number[] | null> {
   const { first, last, closed } = ends
   const base = first ?? last ?? 0
-  // Where both ends are fixed the way home follows the last stop.
+  // With both ends fixed, the way back follows after the last stop.
   const isRing = closed && (first === null || last === null)
   const [begin, end] = isRing ? [base, base] : [first, last]
   if (closed && !isRing && costs[last! * count + first!] === Infinity) return null
@@ -338,7 +338,7 @@ function nearest(size: number, count: number, cost: (place: number, other: numbe
   return lists
 }
 
-/** From each place on to the nearest that is left. */
+/** Order by always going to the nearest remaining place. */
 function greedyOrder({ size, cost }: Steps): Int32Array {
   const left = new Set(Array.from({ length: size - 2 }, (_, i) => i + 1))
   const order = new Int32Array(size)

@@ -42,7 +42,7 @@ export class FixedWindow {
     return 0
   }
 
-  /** Milliseconds until a subject over the limit may send again; 0 for others. Does not count a request. */
+  /** Milliseconds until a subject at the limit may send again; 0 for others. Does not count a request. */
   wait(subject: string): number {
     const count = this.#find(subject)
     return count && count.points >= this.#limit ? Math.max(0, count.endsAt - performance.now()) : 0

@@ -1,9 +1,9 @@
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 
-/** Networks of the latest addresses: reading one costs as much as the rest of a warm call's limits. */
+/** Cache of networks by address: parsing an address takes as long as all other rate limiting of a call. */
 const KNOWN = new LRUCache<string, string>({ max: 1000 })
-/** Characters of the longest address that is remembered; a proxy's header may hold anything. */
+/** Maximum length of a cached address, because a proxy's header may have any text. */
 const LONGEST = 60
 
 /**

@@ -7,7 +7,7 @@ const MOST_RATIO = 100
 /** Decoded bytes that are exempt. */
 const SMALL_BYTES = 1 << 20
 
-/** Yields the body, decoded, and fails at the first byte over the limit or the growth of data, whatever the headers said. */
+/** Yields the decoded body, and fails at the first byte over the limit or the allowed growth, regardless of headers. */
 export async function* boundedBody(
   raw: Readable,
   encoding: string | undefined,

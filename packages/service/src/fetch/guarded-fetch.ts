@@ -147,7 +147,8 @@ export function createGuardedFetch(policy: FetchPolicy = {}): GuardedFetch {
 }
 
 /**
- * Refuses what a fetch would refuse without asking anybody: what is no URL, another scheme, credentials, a private address.
+ * Refuses URLs that a fetch would refuse without a look-up: invalid ones, other schemes, credentials and private
+ * addresses.
  *
  * @param path JSON pointer of the URL in the request, for the error
  * @throws URL_REFUSED

@@ -46,7 +46,7 @@ export function readSettings<V extends TProperties, F extends TProperties>(
   return Object.freeze(config)
 }
 
-/** Reads one environment and its settings file, and collects what is wrong with them. */
+/** Reads one environment and its settings file, and collects their problems. */
 class SettingsReader {
   readonly problems: string[] = []
   readonly renamed = { variables: [] as string[], settings: {} as Record<string, unknown> }

@@ -14,7 +14,7 @@ const PARTS_AT_ONCE = 2
 /** Headers and metadata of an upload. */
 export type Headers = Pick<PutObjectCommandInput, 'ContentType' | 'CacheControl' | 'Metadata' | 'IfNoneMatch'>
 
-/** The most keys that S3 tells at once. */
+/** Maximum number of keys in an answer of S3. */
 const MAX_KEYS = 1000
 const LAST_CHARACTER = '\u{10FFFF}'
 

@@ -121,7 +121,7 @@ export class S3Store implements ObjectStore {
     const place = this.#objectKey(bucket, key)
     const upload = this.#s3.upload(place, counted, headers, options.signal ?? this.#s3.signal)
     const etag = await upload.catch(async (error: unknown) => {
-      // When an answer was lost, the service refuses the second try, whose work is done: the mark tells by whom.
+      // After a lost answer the service refuses the retry because the object exists: the mark shows whether it is ours.
       const { cause } = error as Error
       const status = cause === undefined ? null : statusOf(cause)
       if (status === null) throw error

@@ -13,7 +13,7 @@ import { drawTrunkRoads } from './trunk-roads.ts'
 /** A polygon in degrees: an outer ring and its holes, closed. */
 export type CityPolygon = readonly (readonly (readonly [lon: number, lat: number])[])[]
 
-/** What covers the ground, for a picture of it that fits the map: later ones lie over earlier ones. */
+/** Ground cover, for a picture that fits the map: later polygons cover earlier ones. */
 export interface CityGround {
   readonly fields: readonly { readonly polygon: CityPolygon; readonly crop: string }[]
   readonly forest: readonly CityPolygon[]

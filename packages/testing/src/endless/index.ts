@@ -13,8 +13,8 @@ export interface EndlessServer extends AsyncDisposable {
 const CHUNK = Buffer.alloc(65_536, '[1,{"a":')
 
 /**
- * Starts a server on loopback that begins every answer as `head` says, with 200 and JSON unless it says otherwise, and goes
- * on sending until the caller leaves.
+ * Starts a server on loopback that begins every answer by `head` (default: 200 and JSON) and sends until the caller
+ * disconnects.
  */
 export async function startEndless(
   head: (request: IncomingMessage) => { readonly status?: number; readonly headers?: OutgoingHttpHeaders } = () => ({}),

@@ -23,7 +23,7 @@ async function load(): Promise<{ gdal: Gdal; folder: string }> {
   return { folder, gdal: await start({ path, dest: folder, useWorker: false, logHandler: quiet, errorHandler: quiet }) }
 }
 
-/** Deletes what the conversions of this process left. */
+/** Deletes the files of this process's conversions. */
 export async function removeFormats(): Promise<void> {
   if (gdal) await rm((await gdal).folder, { recursive: true, force: true })
 }

@@ -143,7 +143,7 @@ export function overtureParquet(rows: readonly OvertureFeature[], rowGroupSize: 
   return new Uint8Array(writer.getBuffer())
 }
 
-/** A file with features of other writers: no statistics, any codec, maps, empty columns, dates and large numbers. */
+/** A file in the form of other writers: no statistics, any codec, maps, empty columns, dates and large numbers. */
 export function unusualParquet(
   rows: readonly OvertureFeature[],
   codec: NonNullable<Parameters<typeof parquetWrite>[0]['codec']>,

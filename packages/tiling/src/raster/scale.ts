@@ -7,7 +7,7 @@ import { createPainter } from './tensor/painter.ts'
 
 /**
  * The linear stretch of each channel: `min` becomes 0, `max` becomes 1, values outside are clamped. In physical
- * values (stored · scale + offset of the band). Recorded with the results: `origin` says where it came from.
+ * values (stored · scale + offset of the band). Recorded with the results, with the source as `origin`.
  */
 export interface Scale {
   readonly origin: 'fixed' | 'explicit' | 'percentile' | 'profile' | 'table' | 'model'
@@ -24,7 +24,7 @@ export type Ranges = readonly [number, number] | readonly (readonly [number, num
 
 /** A level of about this many pixels on its longer side is sampled … */
 const SAMPLED_SIDE = 1024
-/** Maximum number of sampled tiles (or rows of tiles in a level with strips), and of pixels, roughly. */
+/** … in at most this many tiles (or rows of tiles in a level with strips), and about `SAMPLED_PIXELS` pixels. */
 const SAMPLED_TILES = 64
 /** Fewer large blocks are decoded: this many pixels, but at least 16 blocks. */
 const DECODED_PIXELS = 1 << 24
@@ -148,7 +148,7 @@ function sampledLevel(raster: RasterInfo): RasterInfo {
   return nearest === undefined || distance(raster) <= distance(nearest) ? raster : { ...raster, ...nearest }
 }
 
-/** From the wanted size, by ratio. */
+/** Distance of a level from the wanted size, by ratio. */
 function distance({ width, height }: RasterLevel): number {
   return Math.abs(Math.log(Math.max(width, height) / SAMPLED_SIDE))
 }

@@ -9,16 +9,19 @@ import type { ByteSource } from './source.ts'
 export type ModelUnit = 'scaled' | 'reflectance' | 'decibel' | 'stored'
 
 export interface ScaleRequest {
-  /** Of the request. */
+  /** Ranges of the request. */
   readonly explicit: Ranges | null
-  /** Of the table whose stretch is to be taken, one range per channel. */
+  /** Ranges of the table whose stretch is reused, one per channel. */
   readonly taken: Ranges | null
   /** The table's ranges are in decibels. */
   readonly decibels?: boolean
   readonly unit: ModelUnit
 }
 
-/** Of the range between the percentiles: light grows and shrinks by factors, so the bright end needs more. */
+/**
+ * Headroom as a share of the range between the percentiles: brightness changes by factors, so the bright end needs
+ * more.
+ */
 const HEADROOM_BELOW = 0.075
 const HEADROOM_ABOVE = 0.3
 /** More values below zero than this, and the offset was subtracted twice. */
@@ -82,8 +85,8 @@ function asTheModelTakes({ raster, bands, profile }: InspectedRaster, unit: Excl
 }
 
 /**
- * Some archives subtract the offset of Sentinel-2 from the numbers and some do not, and their metadata are not to be relied
- * on: reflectance below zero tells.
+ * Refuses a profile of Sentinel-2 whose offset the archive has subtracted already, which gives reflectances below zero:
+ * some archives subtract it and some do not, and their metadata are unreliable.
  */
 async function checkOffset(source: ByteSource, { raster, bands, profile }: InspectedRaster): Promise<void> {
   if (profile?.by !== 'file' || profile.profile.unit !== 'reflectance') return

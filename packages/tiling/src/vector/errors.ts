@@ -1,6 +1,6 @@
 import { defineError } from '@terrane/core'
 
-/** A geometry that is no WKB of a kind that tiles can hold. */
+/** A geometry that is not WKB of a type for tiles. */
 export const badGeometry = defineError(
   'BAD_GEOMETRY',
   'invalid',

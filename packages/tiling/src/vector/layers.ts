@@ -83,7 +83,7 @@ export function checkLayers(layers: readonly TilerLayer[], zooms: Zooms = 'auto'
 }
 
 /**
- * The highest zoom of layers that leave it to the data, or null where all say it.
+ * The highest zoom of layers without a given one, by their data; null when all have one.
  *
  * @param stats of each layer
  */

@@ -29,7 +29,7 @@ export function checkZooms(zooms: Zooms): void {
   if (!isValid) throw badZooms({ min, max, limit: MAX_ZOOM })
 }
 
-/** Where Web Mercator ends, in degrees. */
+/** Highest latitude of Web Mercator, in degrees. */
 const MAX_LATITUDE = 85.0511287798066
 
 /** World x of a longitude in degrees, not rounded; beyond ±180 it continues past the square. */

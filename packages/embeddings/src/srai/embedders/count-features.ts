@@ -18,7 +18,7 @@ export interface CountRequest {
   /** Each feature once. */
   readonly features: Iterable<RegionFeature> | AsyncIterable<RegionFeature>
   readonly filter: OsmFilter
-  /** Count each value of a key by itself, instead of the key. */
+  /** Whether each value of a key is counted separately. */
   readonly subcategories: boolean
   /** Throws when there are too many columns. */
   readonly checkColumns: (columns: number) => void

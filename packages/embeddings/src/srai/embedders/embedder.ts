@@ -4,7 +4,7 @@ import type { Aggregation } from './contextual-count.ts'
 /** Numbers of features by tag. */
 export interface CountEmbedder {
   readonly kind: 'count'
-  /** Count each value of a key by itself; otherwise each key. True when absent. */
+  /** Whether each value of a key is counted separately; otherwise keys are counted. Default true. */
   readonly subcategories?: boolean
 }
 
@@ -74,7 +74,7 @@ export function embedderModelName({ kind }: RegionEmbedder): string {
 }
 
 /**
- * Fills in what is left open.
+ * Fills in the defaults of absent options.
  *
  * @throws INVALID_EMBEDDER_OPTION
  */

@@ -78,7 +78,7 @@ export class Encoder {
     return this.#layers.at(-1)!.outputs
   }
 
-  /** Memory for one row on its way. */
+  /** Working memory for encoding one row. */
   allocate(): { row: number; layers: Float64Array[] } {
     return { row: -1, layers: this.#layers.map(({ outputs }) => new Float64Array(outputs)) }
   }

@@ -103,7 +103,7 @@ class NeighbourPairs {
     return this.cells.length
   }
 
-  /** Fisher and Yates. */
+  /** Shuffles by the algorithm of Fisher and Yates. */
   shuffle(random: () => number): void {
     for (let i = this.count - 1; i > 0; i--) {
       const j = Math.floor(random() * (i + 1))

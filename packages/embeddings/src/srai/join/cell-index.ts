@@ -112,8 +112,8 @@ export class CellIndex {
   }
 
   /**
-   * First the cells that its rings touch. Any other cell lies wholly inside or wholly outside, so one vertex of it
-   * tells.
+   * Visits the cells that its rings touch first. Any other cell lies either inside or outside as a whole, so one of its
+   * vertices decides.
    */
   #visitPolygon(rings: PolygonRings): void {
     const ends: number[] = []

@@ -18,11 +18,11 @@ const TYPE = 6
 const PARTS = 7
 const SLOTS = 8
 
-/** What a geometry has and the format has not, or the other way round. */
+/** Differences between a geometry and the format. */
 export interface GeometryLosses {
-  /** How many parts have no position. */
+  /** Number of parts without a position. */
   emptyParts: number
-  /** It lacks a dimension that the header promises. */
+  /** Whether it lacks a dimension of the header. */
   isFilled: boolean
 }
 

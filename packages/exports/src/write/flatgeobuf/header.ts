@@ -97,7 +97,7 @@ export function headerBytes(source: ExportSource, types: readonly number[], fact
   builder.startObject(SLOTS)
   builder.addFieldOffset(NAME, nameAt, 0)
   if (envelopeAt !== 0) builder.addFieldOffset(ENVELOPE, envelopeAt, 0)
-  // 0 stands for several types: each feature says its own.
+  // 0 means several types: each feature has its own.
   builder.addFieldInt8(TYPE, codes.length === 1 ? codes[0]! : 0, 0)
   builder.addFieldInt8(HAS_Z, Number(hasZ), 0)
   builder.addFieldInt8(HAS_M, Number(hasM), 0)

@@ -26,9 +26,9 @@ export const FIELD_TYPES: readonly FieldType[] = [
   'timestamptz',
   'bytea',
 ]
-/** Bytes of the values of those types; 0 for values that say their length. */
+/** Bytes of the values of those types; 0 for values that begin with their length. */
 const SIZES = [1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 0, 0, 0, 0]
-/** Of the number of a column before its value. */
+/** Bytes of the column number before each value. */
 const NUMBER_BYTES = 2
 const STRING = 11
 const JSON_TEXT = 12
@@ -40,6 +40,7 @@ const utf8 = new TextDecoder()
  * because some writers leave trailing zeros. Invalid JSON stays a text.
  *
  * @param at offset of its properties in `view`; they are column numbers, each before its value
+ * @param length bytes of its properties
  * @throws RangeError
  */
 export function cellsOf(view: DataView, at: number, length: number, columns: readonly FlatColumn[]): unknown[] {

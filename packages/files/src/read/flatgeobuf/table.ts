@@ -1,4 +1,4 @@
-/** Part of a vector of a FlatBuffers table: where its first element is, and how many there are. */
+/** Position of a vector in a FlatBuffers table: offset of its first element, and number of elements. */
 export interface VectorAt {
   readonly at: number
   readonly length: number

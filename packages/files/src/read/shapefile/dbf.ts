@@ -189,7 +189,7 @@ function otherDecoderOf(encoding: string | null): (bytes: Buffer) => string {
       }
     }
   }
-  // What Latin-1 leaves open is most often Windows-1252.
+  // Bytes that Latin-1 does not define are usually Windows-1252.
   const isSaid = (byte: number) => byte < 128 || (byte > 159 && encoding === LATIN1)
   return (bytes) => {
     if (!bytes.every(isSaid)) throw new UnusualFile('a text in an encoding that is not said')

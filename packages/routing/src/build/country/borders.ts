@@ -2,7 +2,7 @@
 export interface Borders {
   /** ISO 3166-1 alpha-2 code of the country, in capitals; null on the high seas. */
   codeAt(lon: number, lat: number): string | null
-  /** The side of the road one drives on; right on the high seas. */
+  /** Driving side; right on the high seas. */
   sideAt(lon: number, lat: number): 'left' | 'right'
 }
 

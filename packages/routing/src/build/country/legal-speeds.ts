@@ -1,7 +1,7 @@
 import table from './legal-speeds.json' with { type: 'json' }
 
 /**
- * Speeds in km/h that the law allows where no sign says otherwise; zero where there is no such limit or none is known.
+ * Legal speeds in km/h without signs; zero where there is no such limit or none is known.
  * The figures are facts from OpenStreetMap's wiki, page Default speed limits (CC BY-SA 2.0), revision 2607051 of 2023,
  * by way of `osm-legal-default-speeds`; those of lorries are for more than 12 t.
  */
@@ -14,7 +14,7 @@ export interface LegalSpeeds {
   readonly truckMotorway: number
 }
 
-/** The legal speeds of a country by its code; null where none are known. */
+/** The legal speeds of a country by its code; null when unknown. */
 export function legalSpeeds(code: string | null): LegalSpeeds | null {
   return SPEEDS.get(code ?? '') ?? null
 }

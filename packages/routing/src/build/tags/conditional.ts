@@ -30,7 +30,7 @@ export function conditionalCases(text: string | undefined): ConditionalCase[] {
 /** Conditions that mean local traffic only. */
 const LOCAL = new Set(['destination', 'delivery', 'customers', 'residents', 'loading', 'unloading', 'access'])
 
-/** Whether a case counts for local traffic, whenever it comes and whatever it drives. */
+/** Whether local traffic is the only condition of a case, without times, sizes or vehicle types. */
 export function isForLocals({ conditions }: ConditionalCase): boolean {
   return conditions.every((condition) => LOCAL.has(condition.toLowerCase()))
 }

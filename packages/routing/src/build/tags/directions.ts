@@ -34,7 +34,7 @@ export function travel(tags: Tags): Travel {
 const anyOf = (tags: Tags, keys: readonly string[], accepted: readonly string[]): boolean =>
   keys.some((key) => accepted.includes(tags.get(key) ?? ''))
 
-/** Whether a tag opens the direction against the traffic to a mode. */
+/** Whether a tag lets a mode travel against a one-way street. */
 export function opensBack(tags: Tags, { mode, keys, against }: ModeLaw): boolean {
   if (against === undefined) return false
   const isReversed = tags.get('oneway') === '-1'
@@ -49,10 +49,10 @@ export function opensBack(tags: Tags, { mode, keys, against }: ModeLaw): boolean
   return false
 }
 
-/** Modes that keys of their own such as `bicycle:backward` let go against the traffic. */
+/** Modes that may travel against a one-way street by keys of their own, such as `bicycle:backward`. */
 export const GO_BACK = MODE_LAWS.reduce((modes, { mode, against }) => (against === undefined ? modes : modes | mode), 0)
 
-/** Modes that a one-way key speaks of and no more specific one. */
+/** Modes of a one-way key that no more specific key decides. */
 export function addressedByOneway(tags: Tags, key: string): number {
   let modes = 0
   for (const { mode, oneway } of MODE_LAWS) {
@@ -63,7 +63,7 @@ export function addressedByOneway(tags: Tags, key: string): number {
   return modes
 }
 
-/** Whether a value of `oneway` says that traffic runs one way; undefined when it says nothing. */
+/** Whether a value of `oneway` makes a way one-way; undefined for other values. */
 export function isOneway(value: string | undefined): boolean | undefined {
   if (['no', 'false', 'reversible', 'alternating'].includes(value ?? '')) return false
   return ['-1', 'yes', 'true', '1'].includes(value ?? '') ? true : undefined
@@ -83,7 +83,7 @@ function directed(tags: Tags, oneway: boolean, reversed: boolean): Directions {
     const mode = withWheelchair(law.mode)
     others &= ~mode
     const value = tags.get(law.oneway.find((name) => tags.has(name)) ?? '')
-    // Walkers mind a one-way street only where it is theirs.
+    // `oneway` applies to pedestrians only on foot ways, ferries and shuttle trains, or with `oneway:foot`.
     const isBound = isOneway(value) ?? (oneway && (law.mode !== foot || walkersToo))
     const open = !isBound ? FORWARD | BACKWARD : value === '-1' ? BACKWARD : along
     close(mode, opensBack(tags, law) ? open | against : open)
@@ -95,7 +95,7 @@ function directed(tags: Tags, oneway: boolean, reversed: boolean): Directions {
 const FORWARD = 1
 const BACKWARD = 2
 
-/** Ways whose direction binds walkers too: their own, and what carries them. */
+/** Whether `oneway` applies to pedestrians: on foot ways, ferries, shuttle trains and ways with `oneway:foot`. */
 function onFootWay(tags: Tags): boolean {
   const own = ['footway', 'pedestrian', 'steps', 'path'].includes(tags.get('highway') ?? '')
   return own || tags.has('oneway:foot') || isCarried(tags)

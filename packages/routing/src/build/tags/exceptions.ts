@@ -11,7 +11,7 @@ import { DIRECTIONS } from './way-timed.ts'
 const LIGHT_GOODS = { type: Limit.maxWeight, value: 350 }
 
 /**
- * Access tags with their exceptions in place of what they are exceptions from, and the limits that come with these:
+ * Access tags in which exceptions replace the tags that they are exceptions from, and the resulting limits:
  * `hgv=no` with `hgv:conditional=yes @ (weight<7.5)` is a limit of weight, `motor_vehicle=no` with `yes @ delivery` is
  * `destination`. Source: OpenStreetMap wiki, Conditional restrictions.
  */
@@ -48,7 +48,7 @@ export function isException(tags: Tags, name: string, one: ConditionalCase): boo
   return sizesWithin(one.conditions) !== null && (closes(key, base) || (!opens(key, base) && isAlone(tags, name)))
 }
 
-/** Whether neither another case nor another key says that the way is open. */
+/** Whether no other case and no other key opens the way. */
 function isAlone(tags: Tags, name: string): boolean {
   const key = withoutDirection(name)
   const verdicts = MODE_LAWS.filter(({ keys }) => keys.includes(key)).map((law) => decisionOf(law, tags)?.verdict)

@@ -8,12 +8,12 @@ import { type NodeSize, nodeSizes } from './way-limits.ts'
 import { type NodeHours, nodeHours } from './way-timed.ts'
 import { parts } from './way-names.ts'
 
-/** What the tags of a node mean for routing. */
+/** Meaning of the tags of a node for routing. */
 export interface NodeFacts {
   readonly type: number
   /** Modes that may pass. */
   readonly access: number
-  /** Some access tag says who may pass. */
+  /** Whether an access tag decides. */
   readonly taggedAccess: boolean
   /** Modes that may pass for local access only. */
   readonly privateModes: number
@@ -24,18 +24,18 @@ export interface NodeFacts {
   readonly hours: readonly NodeHours[]
   /** Conditions of the node that are not supported. */
   readonly unread: readonly UnreadTag[]
-  /** Ways are cut here, for something stands on the node. */
+  /** Whether ways are cut here, because the node has a barrier, a sign or the like. */
   readonly splits: boolean
   readonly signal: DirectedSign
   readonly stop: DirectedSign
-  /** A stop sign concerns the lesser streets only. */
+  /** Whether a stop sign applies to the minor streets only. */
   readonly minor: boolean
   readonly exitNumbers: readonly string[]
   readonly exitTo: readonly string[]
   readonly exitNames: readonly string[]
 }
 
-/** Whether a sign is there, and for which direction of its way where that is said. */
+/** A sign on a node, and the directions of the way that it applies to. */
 export interface DirectedSign {
   readonly present: boolean
   readonly forward: boolean

@@ -61,7 +61,10 @@ function unreadKeys(tags: Tags): UnreadTag[] {
   })
 }
 
-/** The same of what stands on a node, whose hours are read, and of whose conditions fewer. */
+/**
+ * Conditional cases of a barrier that are not read in full, unknown access values, an unknown kind of barrier, and
+ * opening hours that cannot be parsed.
+ */
 export function nodeUnread(tags: Tags): UnreadTag[] {
   const barrier = tags.get('barrier')
   if (barrier === undefined) return []
@@ -74,7 +77,7 @@ export function nodeUnread(tags: Tags): UnreadTag[] {
     if (text === undefined) return []
     return unreadCases(name, text, (one) => isGateRead(tags, key, one)).map((unread) => ({ text: unread, modes }))
   })
-  // An access tag says who may pass.
+  // With an access tag the kind of the barrier does not matter.
   const isUnknown = isUnknownBarrier(barrier) && !ACCESS_KEYS.some((key) => tags.has(key))
   const kind = isUnknown ? [{ text: `barrier=${barrier}`, modes: ALL_ACCESS }] : []
   const unread = [...conditional, ...unknownAccess(tags), ...kind]
@@ -124,7 +127,7 @@ const OTHER_SUBJECTS = [
   ['toll', MOTOR_ACCESS],
 ] as const
 
-/** Whether a case of an access key is a rule of the hour, a limit of size, or says something of local traffic. */
+/** Whether a case of an access key is read: as a timed rule, a size limit, or a rule for local traffic. */
 function isAccessRead(tags: Tags, key: string, one: ConditionalCase): boolean {
   const base = withoutDirection(key)
   const said = verdictOf(base, one.value.toLowerCase())

@@ -60,7 +60,7 @@ export function metres(value: string | undefined): number | undefined {
   let sum = 0
   let parts = 0
   for (const [, number, unit] of text.matchAll(/(\d+\.?\d*) *([a-z"']*)/gi)) {
-    // Of feet and inches the last mark may be missing: 11'6.
+    // The last mark of feet and inches may be missing: 11'6.
     const factor = METRES[unit === '' && parts > 0 ? 'in' : unit!.toLowerCase()]
     if (factor === undefined) return undefined
     sum += Number(number) * factor

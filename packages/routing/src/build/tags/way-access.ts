@@ -140,7 +140,7 @@ function closedByKeys(tags: Tags, direction: 'forward' | 'backward'): number {
   return modes
 }
 
-/** Modes to which a key of their own says something, of a direction or of the whole way. */
+/** Modes that a key of their own decides, for a direction or for the whole way. */
 function decidedByOwn(tags: Tags, direction?: 'forward' | 'backward'): number {
   let modes = 0
   for (const law of MODE_LAWS) {
@@ -162,7 +162,7 @@ export function localModes(tags: Tags, direction: 'forward' | 'backward'): numbe
   return withWheelchair(local)
 }
 
-/** Modes that may use a way in a direction, whatever its one-way tags say. */
+/** Modes that may use a way in a direction, regardless of its one-way tags. */
 function permitted(tags: Tags, open: number, direction: 'forward' | 'backward'): number {
   const isOnBoth = ['busway:left', 'busway:right'].every((key) => tags.get(key) === 'lane')
   const lanes = isOnBoth || tags.get('busway') === 'lane' ? bus : 0

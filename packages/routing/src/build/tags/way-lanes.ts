@@ -72,7 +72,7 @@ function cycleLanes(tags: Tags, access: WayAccess, use: number): CycleLanes {
 
 const PATHS = new Set<number>([Use.cycleway, Use.footway, Use.path])
 
-/** On a path the lane says how far walkers are kept apart. */
+/** Cycle lane of a path: its separation from pedestrians. */
 function pathLane(tags: Tags, access: WayAccess, use: number): number {
   if ((access.forward & Access.foot) === 0) return CycleLane.separated
   const segregated = tags.get('segregated')

@@ -99,7 +99,7 @@ function occupancyLimits(tags: Tags): WayLimit[] {
 }
 
 /**
- * What access keys close under conditions of size alone: `hgv:conditional=no @ (weight>7.5)` limits the weight of
+ * Limits by access keys with conditions of size alone: `hgv:conditional=no @ (weight>7.5)` limits the weight of
  * lorries. Source: OpenStreetMap wiki, Conditional restrictions.
  */
 function conditionLimits(tags: Tags): WayLimit[] {

@@ -58,7 +58,7 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
     DIRECTIONS.flatMap(([suffix, direction]) => {
       const cases = conditionalCases(tags.get(`${key}${suffix}:conditional`))
       const saysBase = tags.has(key) || tags.has(`${key}${suffix}`)
-      // A key of one mode for the direction against the nodes opens it, whatever the one-way tags say.
+      // A key of one mode for the direction against the nodes opens it, regardless of one-way tags.
       const isOwn = suffix === ':backward' && !GENERAL_KEYS.includes(key)
       return cases.flatMap((one, i) => {
         const conditions = hoursOf(one)
@@ -71,7 +71,7 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
           const name = side === 1 ? 'forward' : 'backward'
           const open = access[name]
           const modes = addressed(tags, key, name)
-          // Where walkers go already, wheelchairs do not for a reason that no hour changes.
+          // Where pedestrians are open already, wheelchairs are closed for a reason that does not depend on time.
           const barred = noWheels || (open & foot) !== 0 ? wheelchair : 0
           const openedModes = modes & openable(side, isOwn) & ~open & ~barred & (key === 'access' ? byClass : ~0)
           const closing = exceptLocals ? TimedEffect.local : TimedEffect.closed
@@ -82,7 +82,7 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
           const isLocal = verdict === 'local'
           const opened = rule(openedModes, side, isLocal ? TimedEffect.local : TimedEffect.open, conditions)
           if (isLocal) return [...opened, ...rule(modes & open, side, TimedEffect.local, conditions)]
-          // A way with opening hours and no other access tag is closed otherwise, and one for local traffic is for that.
+          // A way whose only access tag gives opening times is closed at other times; a way for local traffic stays so.
           const others = saysBase ? ~0 : localModes(tags, name)
           return [
             ...opened,
@@ -188,7 +188,7 @@ export const SPEED_KEYS = [
   ['maxspeed:hgv', truck],
 ] as const
 
-/** How fast one drives at certain hours. */
+/** Rules for timed speed limits. */
 function speedRules(tags: Tags): TimedRule[] {
   return SPEED_KEYS.flatMap(([key, modes]) =>
     DIRECTIONS.flatMap(([suffix, direction]) =>

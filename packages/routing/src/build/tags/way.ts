@@ -26,7 +26,7 @@ export interface WaySpeeds {
   readonly truckBackward: number
 }
 
-/** What the tags of a way mean for routing. */
+/** Meaning of the tags of a way for routing. */
 export interface WayFacts {
   readonly access: WayAccess
   readonly roadClass: number
@@ -41,15 +41,15 @@ export interface WayFacts {
   readonly duration: number
   readonly flags: WayFlags
   readonly limits: readonly WayLimit[]
-  /** What holds at certain times only. */
+  /** Rules that hold at certain times only. */
   readonly timed: readonly TimedRule[]
-  /** The tags that say so, whose meaning depends on the access by the country; null where none has a condition. */
+  /** The tags of the timed rules, which depend on the country's default access; null without conditional tags. */
   readonly conditions: Tags | null
   /** Conditions of the way that are not supported. */
   readonly unread: readonly UnreadTag[]
   readonly names: WayNames
   readonly bikeNetwork: boolean
-  /** Tags about lanes, whose meaning depends on the direction and the side of the road one drives on. */
+  /** Tags about lanes, whose meaning depends on the direction and the driving side. */
   readonly laneTags: Tags
   /** Driving side: the tag `driving_side` of the way, else that of its country once it is known. */
   readonly drivingSide: 'left' | 'right' | null
@@ -228,7 +228,7 @@ function withBicycles(tags: Tags, access: WayAccess): WayAccess {
   }
 }
 
-/** Wheelchairs go where their tag says, else where walkers go, but neither over steps nor impassable ground. */
+/** Access of wheelchairs: by their tag, else that of pedestrians, but never on steps or impassable surfaces. */
 function withWheelchairs(tags: Tags, access: WayAccess, use: number, surface: number): WayAccess {
   if (use === Use.steps || surface === Surface.impassable) return access
   const tagged = WHEELCHAIR.get(tags.get('wheelchair') ?? '')

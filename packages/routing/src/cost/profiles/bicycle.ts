@@ -6,14 +6,14 @@ import { type EdgeCosts, type OptionReader, type Profile, THROUGH_PENALTY } from
 import { bicycleTurns, CLASS_STRESS } from '../turn-cost.ts'
 
 const SMOOTH_SPEEDS = [1, 1]
-/** By kind of bicycle: share of the speed that is left on each surface, the worst that is no nuisance, and km/h. */
+/** Kinds of bicycles: share of the speed on each surface, the worst suitable surface, and speed in km/h. */
 const BICYCLES: Readonly<Record<string, { surfaceSpeed: readonly number[]; worst: number; speed: number }>> = {
   road: { surfaceSpeed: [...SMOOTH_SPEEDS, 0.9, 0.6, 0.5, 0.3, 0.2, 0], worst: Surface.compacted, speed: 25 },
   cross: { surfaceSpeed: [...SMOOTH_SPEEDS, 1, 0.8, 0.7, 0.5, 0.4, 0], worst: Surface.gravel, speed: 20 },
   hybrid: { surfaceSpeed: [...SMOOTH_SPEEDS, 1, 0.8, 0.6, 0.4, 0.25, 0], worst: Surface.dirt, speed: 18 },
   mountain: { surfaceSpeed: [...SMOOTH_SPEEDS, 1, 1, 0.9, 0.75, 0.55, 0], worst: Surface.path, speed: 16 },
 }
-/** Weight of a surface by how far it is beyond the worst that is no nuisance. */
+/** Weight of a surface by the number of classes beyond the worst suitable one. */
 const BAD_SURFACE = [1, 2.5, 4.5, 7]
 const MOST_BAD_SURFACE = 7
 const FLAT_HILL_WEIGHT = 0.05

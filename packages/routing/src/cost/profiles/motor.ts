@@ -15,7 +15,7 @@ const SURFACE_SHARE: Readonly<Record<number, number>> = {
   [Surface.path]: 1,
   [Surface.impassable]: 0,
 }
-/** Metres that a preference for short ways takes for a second. */
+/** Metres that count as a second by the preference for short ways. */
 const METERS_PER_SECOND = 16
 
 /** A figure of an edge. */

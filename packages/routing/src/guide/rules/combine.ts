@@ -52,7 +52,7 @@ const RULES: readonly Rule[] = [
   shortTurnOntoRamp,
 ]
 
-/** Joins maneuvers that are one to a traveller, until none are left. */
+/** Joins maneuvers that a traveller perceives as one, until there are no more of them. */
 export function combineManeuvers(leg: GuidedLeg, given: readonly Maneuver[]): Maneuver[] {
   let maneuvers = [...given]
   for (let changed = true; changed;) {
@@ -132,7 +132,7 @@ function trailOf({ trail, unnamedTrail }: Maneuver): string {
   return trail === 'none' ? trail : `${trail} ${unnamedTrail}`
 }
 
-/** Whether a maneuver may be a short stretch inside a crossing although the map does not say so. */
+/** Whether a maneuver may be a short part inside a crossing that the map does not mark as such. */
 function maybeInside({ before, current, next }: Window): boolean {
   const circles = before.roundabout || current.roundabout || next.roundabout
   return (
@@ -171,7 +171,7 @@ function absorbShort({ before, current, next }: Window, kind: number): Outcome {
   return 'absorb'
 }
 
-/** A stretch inside a crossing becomes part of what follows. */
+/** A part inside a crossing joins the next maneuver. */
 function crossingPart({ leg, before, current, next, first }: Window): Outcome {
   if (!current.internal || isDestination(next)) return undefined
   next.turnDegrees = turnDegrees((first ? current : before).endHeading, next.beginHeading)

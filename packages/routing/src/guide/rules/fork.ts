@@ -42,7 +42,7 @@ function isMarkedFork(junction: Junction): boolean {
   return isForkForward(degrees) && onlyEqualsAhead(junction)
 }
 
-/** Whether everything that crosses goes on ahead and is at least as important as the way before. */
+/** Whether all other streets at the node lead ahead and are at least as important as the way before. */
 function onlyEqualsAhead({ before, view }: Junction): boolean {
   return view.crossings.every(
     (crossing, i) =>
@@ -53,7 +53,7 @@ function onlyEqualsAhead({ before, view }: Junction): boolean {
   )
 }
 
-/** Whether a street of the same name goes on ahead. */
+/** Whether a street of the same name continues ahead. */
 function splitsOff({ before, after, view }: Junction): boolean {
   const service = isService(before) || isService(after)
   return view.someOpen(
@@ -125,7 +125,7 @@ export function turnsBackAround({ before, after, view, degrees }: Junction): 'le
   return degrees > 134 && degrees < 181 && right.open === 0 ? 'right' : null
 }
 
-/** Whether a street goes on ahead that might be taken for the way. */
+/** Whether a street ahead might be mistaken for the route. */
 export function crossesForward(junction: Junction): boolean {
   const { before, after, view, degrees } = junction
   if (view.crossings.length === 0 || junction.motorwayJunction || junction.fork) return false

@@ -58,7 +58,7 @@ export function isBackward(degrees: number): boolean {
 /** How much straighter another way must be to count as straighter. */
 const STRAIGHTER_DEGREES = 10
 
-/** Whether the route goes on at least as straight as some other way. */
+/** Whether the route continues at least as straight as some other way. */
 export function isStraightest(degrees: number, other: number): boolean {
   if (!isWideForward(degrees)) return false
   return Math.abs(bend(degrees) - bend(other)) <= STRAIGHTER_DEGREES || bend(degrees) <= bend(other)
@@ -72,7 +72,7 @@ export function isSignificant(roadClass: number, travelled: number): boolean {
   return roadClass - travelled <= SIGNIFICANT_CLASSES
 }
 
-/** Whether a street that goes on ahead is important enough to be mistaken for the way. */
+/** Whether a street ahead is important enough to be mistaken for the route. */
 export function hasSignificantForward({ view, before }: Junction): boolean {
   return view.someOpen((crossing, degrees) => isForward(degrees) && isSignificant(crossing.roadClass, before.roadClass))
 }

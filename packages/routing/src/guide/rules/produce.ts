@@ -118,7 +118,7 @@ export function basicSeconds(mode: TravelMode, { meters, speed }: Step): number 
   return Math.round((meters * 3.6) / (mode === 'drive' ? speed : PLAIN_SPEED[mode]))
 }
 
-/** Exits of a circle that are passed at a node: those on the outside, which is the side one drives on. */
+/** Exits of a roundabout that the route passes at a node: those on the outside, which is the driving side. */
 function exitsPassed(leg: GuidedLeg, node: number): number {
   const before = leg.steps[node - 1]!
   const isRoad = before.use === Use.road || before.use === Use.serviceRoad

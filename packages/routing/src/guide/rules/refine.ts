@@ -166,7 +166,7 @@ function moveStep(leg: GuidedLeg, before: Maneuver, current: Maneuver): void {
 const RIGHT_TURNS = new Set<number>([Kind.slightRight, Kind.right, Kind.sharpRight])
 const LEFT_TURNS = new Set<number>([Kind.slightLeft, Kind.left, Kind.sharpLeft])
 
-/** A small fork at the end of a ramp says no more than the turn to the same side that follows. */
+/** Removes small forks at the end of a ramp that only repeat the following turn to the same side. */
 function collapseForks(maneuvers: readonly Maneuver[]): Maneuver[] {
   const kept = [...maneuvers]
   for (let i = 1; i + 1 < kept.length;) {

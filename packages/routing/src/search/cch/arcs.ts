@@ -97,7 +97,7 @@ export class ArcPacker {
     return index
   }
 
-  /** All that was added, in memory that the packer goes on to use. */
+  /** All added data, in memory that the packer continues to use. */
   get words(): Uint16Array {
     return this.#words.subarray(0, this.#size)
   }

@@ -17,7 +17,10 @@ const CHAIN = 2
  * Nowatzyk and Werneck, "PHAST: Hardware-accelerated shortest path trees", 2011). 13 bytes per rank; not re-entrant.
  */
 export class Descent {
-  /** By rank; `UNREACHABLE` where no path leads, or where the latest run did not look because all cost more than its limit. */
+  /**
+   * Cost by rank; `UNREACHABLE` without a path, or when the latest run skipped the rank because its cost exceeds the
+   * limit.
+   */
   readonly cost: Int32Array
   readonly #known: Uint32Array
   #knownCount = 0

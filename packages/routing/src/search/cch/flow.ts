@@ -1,6 +1,6 @@
 /**
  * An undirected graph in which flows run from sources to sinks; an edge takes one unit in either direction. It is filled
- * anew for each use; its memory is kept.
+ * again for each use; its memory is reused.
  */
 export class FlowGraph {
   count = 0
@@ -76,7 +76,7 @@ export class FlowGraph {
 
   /**
    * A maximum flow from sources to sinks (Dinic, "Algorithm for solution of a problem of maximum flow in networks with
-   * power estimation", 1970); gives up as soon as it is `limit` or more.
+   * power estimation", 1970); stops as soon as it reaches `limit`.
    */
   maximumFlow(limit: number): number {
     this.#room.fill(1, 0, 2 * this.#edges)

@@ -175,7 +175,7 @@ export class Climb {
 
   /**
    * Visits all ranks above the seeds. With the other direction done, returns the rank where the sum of both costs is
-   * least; ranks above the limit, which depends on the least sum so far, lead no further.
+   * least; the search ends at ranks above the limit, which depends on the least sum so far.
    */
   climb(arcs: SearchArcs, topology: UpperArcs, other: Climb | null, limit: (best: number) => number): number {
     const { index } = arcs

@@ -46,12 +46,12 @@ export function customizedArcs(
 interface BasicWeights {
   readonly up: Int32Array
   readonly down: Int32Array
-  /** How far below its lower rank the rank is that an arc bypasses; 0 for one of the input graph. */
+  /** Distance of the bypassed rank below the lower rank of an arc; 0 for an arc of the input graph. */
   readonly upMiddle: Int32Array
   readonly downMiddle: Int32Array
 }
 
-/** Gives arcs of the input graph to those of the topology. A loop is on no cheapest path; it has no place there. */
+/** Copies weights of the input graph to the arcs of the topology. Loops are left out: no cheapest path has one. */
 function putWeights(
   { rank, firstUp, firstHead, upHead }: HierarchyTopology,
   { firstOut, head, vertexCount }: ArcGraph,
@@ -105,7 +105,7 @@ function relaxLowerTriangles({ firstUp, firstHead, upHead }: UpperArcs, weights:
   }
 }
 
-/** Lowers arcs to the cheapest paths over higher ranks, and notes by a bit which ones that changes. */
+/** Lowers arcs to the cheapest paths over higher ranks, and sets a bit for each changed one. */
 function relaxUpperTriangles(
   { firstUp, firstHead, upHead }: UpperArcs,
   { up, down }: Pick<BasicWeights, 'up' | 'down'>,

@@ -69,7 +69,7 @@ class Cutter {
   /** Part of each node; parts are numbered in the order of splits. */
   readonly #part: Uint32Array
   #partCount = 0
-  /** Where a node is in the flow graph: itself, its cluster, or a place in the band. */
+  /** Place of a node in the flow graph: itself, its cluster, or a place in the band. */
   readonly #place: Uint32Array
   /** The half that a node of the last part is in: 1 for the first. */
   readonly #side: Uint8Array

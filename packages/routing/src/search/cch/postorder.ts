@@ -15,7 +15,7 @@ export function postorder(upper: { first: Uint32Array; rank: Uint32Array }, rank
     size[above]! += size[r]!
     if (heaviest[above]! < 0 || size[r]! > size[heaviest[above]!]!) heaviest[above] = r
   }
-  // From the top down: where the subtrees below a rank that are not placed yet end.
+  // From the top down: end of the free places for the subtrees below each rank.
   const place = new Uint32Array(rank.length)
   const end = new Uint32Array(rank.length)
   let free = rank.length

@@ -2,7 +2,7 @@ import { noGeoreference } from '../errors.ts'
 import type { Affine, RasterInfo } from '../raster-info.ts'
 import { fitAffine } from './control-points.ts'
 
-/** Control points stand for a transform where one fits them within a pixel. */
+/** Maximum deviation in pixels of the transform that replaces control points. */
 const MAX_MISFIT = 1
 
 /**

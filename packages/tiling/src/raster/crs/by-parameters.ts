@@ -124,7 +124,7 @@ const scale = (read: Read): number => read(KEY.scaleAtNaturalOrigin, KEY.scaleAt
 const parallel1 = (read: Read): number => read(KEY.standardParallel1) ?? NaN
 const parallel2 = (read: Read): number => read(KEY.standardParallel2) ?? NaN
 
-/** By the codes of ProjMethodGeoKey (GeoTIFF 1.0, section 6.3.3.3). */
+/** Projection methods by the codes of ProjMethodGeoKey (GeoTIFF 1.0, section 6.3.3.3). */
 const METHODS: Readonly<Record<number, (read: Read) => Record<string, number | string>>> = {
   1: (r) => ({ proj: 'tmerc', lat_0: lat(r), lon_0: lng(r), k: scale(r) }),
   7: (r) =>

@@ -4,9 +4,9 @@ type Convert = (position: readonly [number, number]) => [number, number]
 
 /** Between longitude and latitude and a CRS, in the directions of its axes: south-orientated grids count west and south. */
 export interface CrsConverter {
-  /** From longitude and latitude. */
+  /** Converts from longitude and latitude. */
   readonly forward: Convert
-  /** To longitude and latitude. */
+  /** Converts to longitude and latitude. */
   readonly inverse: Convert
 }
 

@@ -36,7 +36,7 @@ interface Area {
   readonly south: number
   readonly east: number
   readonly north: number
-  /** Three or seven parameters; empty where a grid alone can say it. */
+  /** Three or seven parameters; empty when only a grid describes the shift. */
   readonly shift: string
 }
 

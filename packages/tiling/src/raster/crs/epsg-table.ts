@@ -23,7 +23,7 @@ export function findInTable(epsg: number): TableEntry | null {
   return start === 0 ? null : parse(table.slice(start, table.indexOf('\n', start)))
 }
 
-/** The code of the CRS with that name, in whatever spelling of case and punctuation; null when none or several have it. */
+/** The code of the CRS with a name, regardless of case and punctuation; null when none or several have it. */
 export function findByName(name: string): number | null {
   names ??= indexNames()
   const code = names.get(nameKey(name))

@@ -1,4 +1,4 @@
-/** The keys of GeoTIFF 1.1 (OGC 19-008r4, annex B) that say what a CRS is. */
+/** The keys of GeoTIFF 1.1 (OGC 19-008r4, annex B) that define a CRS. */
 export const KEY = {
   modelType: 1024,
   rasterType: 1025,

@@ -55,7 +55,7 @@ function jpegBlocks(level: RasterLevel): PictureDecoder {
   }
 }
 
-/** Decodes two, four or more components without a colour transform; libjpeg-turbo's wrapper always applies one. */
+/** Decodes two, four or more components without a colour transform, which libjpeg-turbo's wrapper cannot turn off. */
 async function decodeRareJpeg(level: RasterLevel, stored: Uint8Array, shape: BlockShape): Promise<Samples> {
   const jpeg = joinJpeg(level.jpegTables, stored, false)
   const frame = readJpegFrame(jpeg)
@@ -77,10 +77,10 @@ async function decodeWebp(stored: Uint8Array, shape: BlockShape): Promise<Sample
   return picture.pixels
 }
 
-/** By LERC's number. */
+/** Sample types by LERC's number. */
 const LERC_TYPES: readonly SampleType[] = ['int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'float32', 'float64']
 
-/** Nothing that LERC makes of a block is larger than this past twice its samples. */
+/** Maximum size of a LERC block beyond twice its samples, in bytes. */
 const LERC_HEADROOM = 1 << 16
 
 /**
@@ -112,7 +112,7 @@ async function decodeLerc(level: RasterLevel, stored: Uint8Array, shape: BlockSh
   })
   if (alpha)
     for (let pixel = 0; pixel < width * height; pixel++) samples[(pixel + 1) * step - 1] = mask?.[pixel] === 0 ? 0 : 255
-  // What big-endian files compress are swapped samples, as for any other codec.
+  // Big-endian files compress swapped samples, as with any other codec.
   if (!level.littleEndian) swapBytes(samples, samples.length, samples.BYTES_PER_ELEMENT)
   return samples
 }

@@ -7,7 +7,7 @@ export type Project = (x: number, y: number) => Position
 /** Along a meridian, and along the equator. */
 export const METERS_PER_DEGREE = 111_319.49
 const MAX_DEPTH = 12
-/** Longer steps in longitude could be taken for their complement. */
+/** Longest step in longitude; longer ones could be mistaken for their complement. */
 const MAX_STEP = 90
 
 /**
@@ -67,7 +67,7 @@ function shortest(degrees: number): number {
   return degrees - 360 * Math.round(degrees / 360)
 }
 
-/** At a pole the longitude is whatever it was before, and then whatever it is after: such a point becomes two. */
+/** Unwraps longitudes. A point at a pole becomes two: with the longitude of the point before, and of the one after. */
 function unwrap(ring: readonly Position[]): Position[] {
   const isPole = ([, lat]: Position): boolean => Math.abs(lat) === 90
   const first = Math.max(
@@ -92,7 +92,7 @@ function unwrap(ring: readonly Position[]): Position[] {
   return result
 }
 
-/** Half a turn over a pole goes west at the north pole and east at the south pole, for the inside lies to the left. */
+/** A half turn over a pole is west at the north pole and east at the south pole, because the inside is on the left. */
 function stepOf(degrees: number, pole: number | null): number {
   const step = shortest(degrees)
   return pole !== null && Math.abs(step) > 179.999_999 ? -Math.sign(pole) * 180 : step

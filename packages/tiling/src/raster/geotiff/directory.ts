@@ -106,7 +106,7 @@ function readDirectory(reader: FieldReader, offset: number): { directory: Direct
     const pointer = big ? readUint64(view, valueAt, littleEndian) : view.getUint32(valueAt, littleEndian)
     const position = inline ? offset + countBytes + valueAt : pointer
     const tag = view.getUint16(at, littleEndian)
-    // Of a tag that is there twice the first counts, as for libtiff.
+    // The first of repeated tags counts, as in libtiff.
     if (KNOWN_TAGS.has(tag) && !fields.has(tag)) fields.set(tag, { type, count, position })
   }
   const link = entries * entryBytes

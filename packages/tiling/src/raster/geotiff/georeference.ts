@@ -66,7 +66,7 @@ function readTransform(directory: Directory): Affine | null {
   return usable([m[3] ?? 0, m[0] ?? 0, m[1] ?? 0, m[7] ?? 0, m[4] ?? 0, m[5] ?? 0])
 }
 
-/** More points than any tool writes by hand say no more of a plane. */
+/** Maximum number of control points that are read; further ones hardly improve the fit. */
 const MAX_POINTS = 10_000
 
 function readControlPoints(directory: Directory, isPoint: boolean): ControlPoint[] {

@@ -8,7 +8,7 @@ import { readGeoreference } from './georeference.ts'
 import { readLevel } from './level.ts'
 import { TAG } from './tags.ts'
 
-/** Largest decoded block unless a caller says otherwise. */
+/** Default maximum bytes of a decoded block. */
 const DEFAULT_BLOCK_BYTES = 64 * 1024 * 1024
 /** Blocks of all images together; the tables of small files may overlap, so that each would need much memory. */
 const MAX_BLOCKS = 1 << 22

@@ -4,9 +4,9 @@ import type { Zones } from './zones.ts'
 /** Statistic of a zone's values. */
 export type Statistic = 'mean' | 'max' | 'std'
 
-/** What a pixel without a value adds to a sum of whole numbers of a run, which stay below. */
+/** Summand of a pixel without a value: larger than any sum of the whole numbers of a run. */
 const MISSING = 2 ** 36
-/** Pixels that one sum has room for. */
+/** Maximum number of pixels of one sum. */
 const MOST_PIXELS = 1 << 16
 
 /** How stored numbers become values. */

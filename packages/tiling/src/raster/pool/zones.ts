@@ -68,7 +68,7 @@ function fillArea(
   }
 }
 
-/** Where the edges of a ring cross the middles of rows. Both directions of an edge give the same number. */
+/** Crossings of a ring's edges with the middles of rows. Both directions of an edge give the same number. */
 function crossRows(ring: PixelRing, first: number, last: number, crossings: readonly number[][]): void {
   for (let i = 0; i < ring.length; i += 2) {
     const next = (i + 2) % ring.length

@@ -18,7 +18,7 @@ export function applyProfile<R extends RasterInfo>(raster: R, profile: SensorPro
   return { ...raster, bands, alphaBand: alpha, nodata: raster.nodata ?? profile.nodata }
 }
 
-/** By description; in files without descriptions by their number of bands, or by the end of the file's name. */
+/** Names bands by description; without descriptions by the number of bands, or by the end of the file's name. */
 function nameBands(
   bands: readonly BandInfo[],
   profile: SensorProfile,
@@ -39,7 +39,7 @@ export function knowsBand({ bands }: RasterInfo, profile: SensorProfile, fileNam
 
 /** `…_B04.tif`, `….B04.tif` and `…_SR_B4.TIF` hold that band alone. */
 export function byFileName(profile: SensorProfile, fileName: string): ProfileBand | null {
-  // Of `…_SR_B4_clip.tif` and `…_B04_10m.tif`, too: the last part that is a band.
+  // The last part that is a band, as in `…_SR_B4_clip.tif` and `…_B04_10m.tif`.
   const parts = fileName.split(/[._]/).slice(0, -1).toReversed()
   const part = parts.find((name) => /^[a-z]+\d{1,2}a?$/i.test(name) && findBand(profile, name) !== null) ?? parts[0]
   return findBand(profile, part ?? '')

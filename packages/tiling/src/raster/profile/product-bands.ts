@@ -7,7 +7,7 @@ export type Product = 'landsat' | 'hls-s30' | 'hls-l30' | 'sentinel-2' | 'planet
 export type OtherBand =
   /** Measured in other units: the profile that reads it. */
   | { readonly kind: 'measure'; readonly band: string; readonly profile: string }
-  /** Flags, angles and auxiliary layers, which no model takes for a picture. */
+  /** Flags, angles and auxiliary layers, which are no input for models. */
   | { readonly kind: 'auxiliary'; readonly band: string }
 
 // USGS Landsat Collection 2 Level-2 product guides, LP DAAC HLS v2 user guide, ESA Sentinel-2 product specification, Planet UDM 2.

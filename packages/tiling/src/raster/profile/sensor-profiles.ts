@@ -248,7 +248,7 @@ export const SENSOR_PROFILES: readonly SensorProfile[] = [
 ]
 
 /**
- * What becomes 0 and 1 for a model that takes values scaled to [0, 1], in physical values: dark and bright ground of each
+ * Physical values that are scaled to 0 and 1 for a model with inputs in [0, 1]: those of dark and bright ground in each
  * part of the spectrum.
  */
 export function profileRange({ unit }: SensorProfile, common: string | null): readonly [number, number] {

@@ -19,7 +19,7 @@ export interface RasterDescription extends RasterSummary {
     readonly scale: number
     readonly offset: number
   }[]
-  /** By how much each overview is smaller than the image. */
+  /** Reduction factor of each overview. */
   readonly overviews: readonly number[]
   readonly palette: boolean
   readonly defaultBands: readonly number[]

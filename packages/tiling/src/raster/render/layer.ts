@@ -39,12 +39,12 @@ export function rememberLimits(find: Limits): Limits {
   }
 }
 
-/** What a view needs of a file. */
+/** Data of a file that a view needs. */
 export interface FileNeed {
   readonly source: ByteSource
-  /** Ranges that are not held yet. */
+  /** Ranges that are not in memory yet. */
   readonly spans: readonly ByteSpan[]
-  /** Pixels of all bands that are decoded for it, held or not. */
+  /** Number of pixels of all bands that are decoded for it, in memory or not. */
   readonly pixels: number
 }
 

@@ -58,7 +58,7 @@ interface MosaicRead {
   readonly fetch: FetchTogether
 }
 
-/** @throws MOSAIC_TOO_DENSE when more layers lie in the view than may be read and pixels are still missing, TILE_TOO_COARSE */
+/** @throws MOSAIC_TOO_DENSE when pixels are still missing after the maximum number of layers, TILE_TOO_COARSE */
 async function readParts(
   parts: readonly PlacedPart[],
   { view, choice, selection, head, fetch }: MosaicRead,
@@ -152,7 +152,7 @@ const MIXES: Readonly<Record<PixelSelection, (old: number, value: number, count:
   mean: (old, value, count) => old + (value - old) / (count + 1),
 }
 
-/** The whole of a box in Web Mercator, in its proportions unless a size is told. */
+/** View of a whole box in Web Mercator, in its proportions unless a size is given. */
 function boundsView(bounds: LngLatBox, size: readonly [number, number] | null, maxSize: number): View {
   const [west, south, east, north] = bounds
   const edge = 85.05

@@ -12,7 +12,7 @@ export interface Visits {
   readonly blocks: readonly number[]
   /** Pixels of the view, those of the first block first. */
   readonly order: Int32Array
-  /** Where the pixels of each block end in `order`. */
+  /** End of each block's pixels in `order`. */
   readonly ends: readonly number[]
   /** Position of each pixel of the view in its block. */
   readonly places: Int32Array

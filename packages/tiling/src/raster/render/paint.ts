@@ -14,7 +14,7 @@ export interface PaintStyle {
   readonly colormap: Colormap | null
 }
 
-/** What of a raster decides on colours. */
+/** Facts of a raster that affect colours. */
 export type PaintedRaster = Pick<RasterInfo, 'palette' | 'color' | 'bands'>
 
 /** A picture: red, green, blue and alpha of each pixel, row by row. */

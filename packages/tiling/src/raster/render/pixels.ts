@@ -7,7 +7,7 @@ export type Plane = Float32Array | Float64Array
 export interface ReadPixels {
   readonly width: number
   readonly height: number
-  /** Stored values of each requested band; undefined where a pixel is not valid. */
+  /** Stored values of each requested band; meaningless where a pixel is not valid. */
   readonly planes: readonly Plane[]
   /** 0 where there is nothing, 255 where a pixel is opaque. */
   readonly alpha: Uint8Array

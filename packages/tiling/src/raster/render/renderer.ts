@@ -20,7 +20,7 @@ import { applyColorFormula, parseColorFormula } from './values/color-formula.ts'
 import { drawDerived } from './values/draw-derived.ts'
 import type { View } from './view.ts'
 
-/** What is known of a raster that can be rendered. */
+/** Facts of a raster for rendering. */
 export interface RasterSummary extends ZoomRange {
   /** West, south, east, north in degrees; west is the larger where the antimeridian is crossed. */
   readonly bounds: LngLatBox
@@ -42,7 +42,7 @@ export interface RasterRenderer extends RasterSummary {
   /** The image that a view is read from: 0 for the full resolution, 1 for the first usable overview, … */
   levelOf(view: View): number
   /**
-   * The picture of a view, null where nothing of the raster is.
+   * The picture of a view; null outside of the raster.
    *
    * @throws BAND_OUT_OF_RANGE, BANDS_NOT_SHOWN, TILE_TOO_COARSE, CORRUPT_TILE
    */
@@ -75,7 +75,7 @@ export function openLayerFile(source: ByteSource, { cache, onPlan }: Omit<Render
   return { source, raster, store, onPlan: onPlan ?? (() => undefined) }
 }
 
-/** A whole file as a layer, where its georeference says. @throws NO_GEOREFERENCE, UNSUPPORTED_CRS */
+/** A whole file as a layer, at its georeference. @throws NO_GEOREFERENCE, UNSUPPORTED_CRS */
 export function wholeFileLayer(file: LayerFile, catalogue: CrsCatalogue = createCrsCatalogue()): Layer {
   const affine = affineOf(file.raster)
   const crs = resolveCrs({ ...file.raster, affine }, catalogue, null)

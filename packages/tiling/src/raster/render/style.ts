@@ -13,9 +13,9 @@ export interface RenderStyle {
   readonly unscale?: boolean
   readonly colormap?: Colormap
   readonly resampling?: RenderResampling
-  /** Of bands, in the place of `bidx`: `(b4-b1)/(b4+b1)`, by numbers or names. */
+  /** Expression of bands by number or name, in place of `bidx`: `(b4-b1)/(b4+b1)`. */
   readonly expression?: string
   readonly algorithm?: { readonly name: string; readonly parameters: AlgorithmParameters }
-  /** Of the colours: `gamma RGB 1.8`. */
+  /** Formula for the colours: `gamma RGB 1.8`. */
   readonly colorFormula?: string
 }

@@ -32,7 +32,7 @@ export interface ChosenBand extends Pick<StacBand, 'asset' | 'href' | 'band' | '
 /** Bands of an item, and their facts. */
 export interface ChosenBands {
   readonly bands: readonly ChosenBand[]
-  /** Id of the sensor profile that reads all of them; null where none is known. */
+  /** Id of the sensor profile that reads all of them; null when unknown. */
   readonly profile: string | null
   readonly mask: {
     readonly href: string
@@ -143,7 +143,7 @@ function byNumber(item: StacItem, number: number, profiles: readonly SensorProfi
 /** The other near infrared: sensors have one or two. */
 const NEARLY: Readonly<Record<string, string>> = { nir: 'nir08', nir08: 'nir' }
 
-/** A picture for the eye and a file of many bands stand behind a file of the band alone. */
+/** Prefers a file of the single band to a visual picture or a file of many bands. */
 function bestOf(bands: readonly StacBand[]): StacBand | null {
   return bands.find((band) => isData(band) && band.of <= 1) ?? bands.find(isData) ?? bands[0] ?? null
 }
@@ -163,7 +163,7 @@ function chosen(
     asset,
     href,
     band: band.band,
-    // The common name says more than a name of the maker's that no profile knows.
+    // The common name is more useful than a maker's name that no profile knows.
     name: agency ?? common ?? names[0] ?? null,
     scale,
     offset,
@@ -172,7 +172,7 @@ function chosen(
   }
 }
 
-/** Classes and flags of products that stand for no data, clouds, their shadows and saturation. */
+/** Classes and flags of products for no data, clouds, cloud shadows and saturation. */
 const KNOWN_MASKS: readonly {
   readonly names: RegExp
   readonly values: readonly number[]

@@ -27,7 +27,7 @@ const UNCERTAIN = 'uncertain'
 /** Date of baseline 04.00: earlier products have no offset. */
 const OFFSET_SINCE = '2022-01-25'
 
-/** The profile that has all of some bands; null where none has. */
+/** The profile that has all of some bands; null without one. */
 export function profileOfBands(profiles: readonly SensorProfile[], bands: readonly StacBand[]): SensorProfile | null {
   const hasAll = (profile: SensorProfile): boolean => bands.every((band) => profileBand(profile, band) !== null)
   return bands.length === 0 ? null : (profiles.find(hasAll) ?? null)

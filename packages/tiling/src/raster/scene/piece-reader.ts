@@ -117,7 +117,7 @@ async function readSource(piece: PieceReading, rect: PixelRect): Promise<SourceW
 
 type Sampler = (window: SourceWindow, piece: PieceReading, target: PixelRect, tile: TileValues) => void
 
-/** A place on an edge between pixels belongs to the next, whatever the digits lost on the way. */
+/** Tolerance for rounding: a place on an edge between pixels belongs to the next pixel. */
 const EDGE = 1e-9
 
 const nearest: Sampler = ({ rect, samples, valid }, { placement, ratio, shift }, target, tile) => {

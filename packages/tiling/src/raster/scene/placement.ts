@@ -51,7 +51,7 @@ function covered(places: readonly number[], from: number, size: number): number 
   return most - least - common < 1 ? 1 : common / (most - least)
 }
 
-/** By the georeferences of both. @throws SCENE_UNUSABLE when the file has none */
+/** Placement by the georeferences of grid and file. @throws SCENE_UNUSABLE when the file has none */
 export function georeferencedPlacement(grid: Grid, file: RasterInfo): Placement {
   if (file.affine === null) throw sceneUnusable({ why: 'a file has no georeference' })
   const [x0, xc, xr, y0, yc, yr] = file.affine
@@ -73,7 +73,7 @@ export function georeferencedPlacement(grid: Grid, file: RasterInfo): Placement 
   return placed(map, whole, { x: 0, y: 0, width: file.width, height: file.height })
 }
 
-/** By rectangles of pixels. @throws SCENE_UNUSABLE for a rectangle without an area */
+/** Placement by rectangles of pixels. @throws SCENE_UNUSABLE for a rectangle without an area */
 export function placementOf(
   { from, to }: { readonly from: PixelRect; readonly to: PixelRect },
   grid: Pick<Grid, 'width' | 'height'>,

@@ -34,7 +34,7 @@ export interface SceneBand {
   readonly pieces: readonly ScenePiece[]
 }
 
-/** A band of flags or classes that says which pixels are left out. */
+/** A band of flags or classes that masks pixels. */
 export interface SceneMask {
   readonly file: number
   readonly band: number

@@ -43,7 +43,8 @@ type Fields = Readonly<Record<string, unknown>>
 const GEOTIFF = /^image\/(?:tiff|vnd\.stac\.geotiff)\b/i
 
 /**
- * Reads a STAC item of version 1.0 or 1.1, with the extensions eo, raster, sar and alternate-assets as they are in the field.
+ * Reads a STAC item of version 1.0 or 1.1, with the extensions eo, raster, sar and alternate-assets as used in
+ * practice.
  *
  * Source: https://github.com/radiantearth/stac-spec, https://github.com/stac-extensions
  *

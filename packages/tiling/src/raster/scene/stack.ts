@@ -34,7 +34,7 @@ export interface PartialBand {
   readonly cover: number
 }
 
-/** Where a file is written to, from its beginning on. */
+/** Target of a written file. */
 export interface ByteSink {
   /** Writes at a position of the file. */
   write(bytes: Uint8Array, position: number): void

@@ -90,7 +90,7 @@ const COLORS: ReadonlyMap<string, BandColor> = new Map([
   ['Blue', 'blue'],
   ['Alpha', 'alpha'],
 ])
-/** Children of a band that say nothing of its pixels. */
+/** Children of a band without an effect on its pixels. */
 const IGNORED = ['Metadata', 'Overview', 'Histograms', 'UnitType', 'HideNoDataValue', 'CategoryNames']
 
 function readBand(node: XmlNode, files: FileList): SceneBand {

@@ -4,8 +4,8 @@ import type { Normalisation } from './lines.ts'
 const NO_ECHO = 1e-10
 
 /**
- * Turns planes of linear power into a model's input, in place: decibels, scaled and clamped as `scale` says, less the mean,
- * over the standard deviation.
+ * Converts planes of linear power to a model's input, in place: decibels, scaled and clamped by `scale`, minus the
+ * mean, divided by the standard deviation.
  */
 export function createDecibels({ scale, mean, std, bands }: Normalisation): (planes: Float32Array) => void {
   return (planes) => {

@@ -28,7 +28,7 @@ const MAX_CACHE = 96 * 1024 * 1024
 
 /** Writes the pixels of the raster into the planes of a tile, and marks the valid ones. */
 export interface Painter {
-  /** 1 for each valid pixel of the last tile; undefined when all are valid. */
+  /** 1 for each valid pixel of the last tile; it is not written when all are valid. */
   readonly valid: Uint8Array
   /** Returns the number of valid pixels; pixels outside of the raster count as invalid and are not written. */
   paint(window: TileWindow, inside: PixelRect, planes: Float32Array): Promise<number>

@@ -57,7 +57,7 @@ export function writeFeature(
 
 /** Reads feature records: the attributes and the geometry apart from each other. */
 export class FeatureReader {
-  /** Where id and attribute entries of the record opened last are. */
+  /** Offsets of the attribute entries in the record opened last, and whether it begins with an id. */
   hasId = false
   attributesStart = 0
   attributesEnd = 0

@@ -4,7 +4,7 @@ import { featureSizeBound, writeFeature } from '../features/feature-record.ts'
 import { POINT, Shape } from '../features/shape.ts'
 import type { RecordLog } from '../spill/record-log.ts'
 
-/** An attribute of clusters, of the numbers that its points have. */
+/** An attribute of clusters that aggregates numbers of their points. */
 export interface ClusterAggregate {
   readonly attribute: string
   readonly operation: 'sum' | 'mean' | 'min' | 'max'

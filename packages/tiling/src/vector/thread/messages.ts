@@ -9,7 +9,7 @@ export type ArchiveSummary = Omit<TilerResult, 'read' | typeof Symbol.dispose>
 
 /** Methods of the thread; its progress is its events. */
 export interface TilerMethods {
-  /** Builds the archive of what is added meanwhile. */
+  /** Builds the archive of the features that are added meanwhile. */
   build(input: null): ArchiveSummary
   /** Adds features, or null after the last ones; settles when they are taken. */
   add(batch: FeatureBatch | null): void

@@ -33,7 +33,7 @@ export interface FittedTile {
 export interface LayerWeights {
   /** Whether a layer must keep all features in this tile, because it is at its highest zoom. */
   readonly isWhole: (layer: number) => boolean
-  /** How important features of a layer are; null where place and size decide. */
+  /** Importance of features of a layer; null when position and size decide. */
   readonly ranking: (layer: number) => ((feature: FeatureReader) => number) | null
 }
 
@@ -69,7 +69,7 @@ export function dropToFit(
     if (chosen.length - kept.length > lists.length) {
       share *= Math.min(0.95, (0.97 * limits.maxTileBytes) / gzipped.length)
     } else {
-      // What is too large alone gives way to the rest.
+      // Drops the first fragment of each list, which is too large by itself, in favour of the others.
       lists = lists.map((list) => list.slice(1)).filter((list) => list.length > 0)
       share = Math.min(1, allowed)
     }

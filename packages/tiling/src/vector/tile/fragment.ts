@@ -10,9 +10,9 @@ const LAYER_SHIFT = 2
 const MAX_WEIGHT = 0x7fffffff
 
 /**
- * Writes the head of a fragment, the part of a feature that one tile shows: kind and layer, weight, address of the feature. The
- * geometry follows as Vector Tile commands, up to the end of the record. The weight says how much of the tile it fills:
- * length of lines, area of polygons, in tile units.
+ * Writes the head of a fragment, the part of a feature that one tile shows: kind and layer, weight, address of the
+ * feature. The geometry follows as Vector Tile commands, up to the end of the record. The weight is its size in the
+ * tile: length of lines, area of polygons, in tile units.
  */
 export function writeFragmentHead(
   bytes: Uint8Array,

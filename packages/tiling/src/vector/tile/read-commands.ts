@@ -3,7 +3,7 @@ import { VarintReader, unzigzag } from '../bytes/varint.ts'
 import { POINT, POLYGON } from '../features/shape.ts'
 import type { Kind } from '../features/shape.ts'
 
-/** Reads Vector Tile commands `bytes[start, end)` of one feature back into a path, appended to what it holds. */
+/** Reads Vector Tile commands `bytes[start, end)` of one feature and appends them to a path. */
 export function readCommands(bytes: Uint8Array, start: number, end: number, kind: Kind, path: Path): void {
   const varints = new VarintReader().open(bytes, start)
   let x = 0

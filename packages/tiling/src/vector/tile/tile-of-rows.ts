@@ -63,7 +63,7 @@ export function encodeTileOfRows(rows: Iterable<TileRow>, tile: RowsTile): Uint8
   return layer.count === 0 ? null : layer.finish(EXTENT)
 }
 
-/** Of a collection the part of the highest dimension, as PostGIS takes it. */
+/** The part of a collection with the highest dimension, as in PostGIS. */
 function highest({ polygons, lines, points }: WkbReader): Shape | null {
   return [polygons, lines, points].find((shape) => shape.size > 0) ?? null
 }

@@ -31,7 +31,7 @@ export interface BoxArea {
   readonly maxSize: number
   /** Null for all of the box. */
   readonly shape: Shape | null
-  /** What its pixels are squares of. */
+  /** Plane in which its pixels are square. */
   readonly plane: 'mercator' | 'lnglat'
 }
 

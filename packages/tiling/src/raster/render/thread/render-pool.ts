@@ -60,8 +60,8 @@ function isLarge(request: RenderRequest): boolean {
 }
 
 /**
- * Renders pictures on threads of its own; dispose it to end them. A request whose caller has left is not begun. Of requests for
- * more than two million values one runs at a time.
+ * Renders pictures on threads of its own; dispose it to end them. Aborted requests are not started. Requests for more
+ * than two million values run one at a time.
  */
 export class RenderPool implements AsyncDisposable {
   readonly #threads: (RenderThread | null)[]
@@ -71,7 +71,7 @@ export class RenderPool implements AsyncDisposable {
     this.#threads = Array.from({ length: threads }, () => null)
   }
 
-  /** What is known of a raster. @throws what `openRenderer` throws */
+  /** Facts of a raster. @throws what `openRenderer` throws */
   describe(image: RasterImage, signal: AbortSignal): Promise<RasterDescription> {
     return this.#run(image, { kind: 'describe' }, signal) as Promise<RasterDescription>
   }

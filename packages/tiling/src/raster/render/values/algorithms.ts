@@ -93,7 +93,7 @@ function gradients(
   for (let i = width + 1; i < alpha.length - width - 1; i++) {
     const column = i % width
     if (column === 0 || column === width - 1 || alpha[i] === 0) continue
-    // A neighbour without a height is taken for the pixel's own.
+    // A neighbour without a height counts with the pixel's own height.
     const at = (j: number): number => (alpha[j] === 0 ? z[i] : z[j]) as number
     const [nw, n, ne] = [at(i - width - 1), at(i - width), at(i - width + 1)]
     const [w, e] = [at(i - 1), at(i + 1)]

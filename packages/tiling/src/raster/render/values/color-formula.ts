@@ -60,7 +60,7 @@ const WHITE = [0.950_47, 1, 1.088_83] as const
 const EPSILON = 216 / 24_389
 const KAPPA = 24_389 / 27
 
-/** Of CIE Lab, and the other way. */
+/** Transfer function of CIE Lab, and its inverse. */
 const curve = (t: number): number => (t > EPSILON ? Math.cbrt(t) : (KAPPA * t + 16) / 116)
 const back = (f: number): number => (f ** 3 > EPSILON ? f ** 3 : (116 * f - 16) / KAPPA)
 

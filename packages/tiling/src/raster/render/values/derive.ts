@@ -14,7 +14,7 @@ import { parseExpression } from './expression.ts'
 /** Values of a view with their names and type. */
 export interface ViewValues {
   readonly pixels: ReadPixels
-  /** Of each plane: `b1`, or the text of an expression. */
+  /** Name of each plane: `b1`, or the text of an expression. */
   readonly names: readonly string[]
   /** Names of the bands in the raster; an empty text for a band without one. */
   readonly descriptions: readonly string[]
@@ -96,7 +96,7 @@ function namesOfBands(raster: RasterInfo, bands: readonly number[]): Pick<ViewVa
   }
 }
 
-/** Names of the values that a style makes, where there are none of its values. */
+/** Names of a style's values for a view without any. */
 export function namesOf(
   { raster }: Layer,
   { expression, algorithm, bidx }: RenderStyle,
@@ -177,7 +177,7 @@ function finite(pixels: ReadPixels): ReadPixels {
 /** Meters of a degree along the equator. */
 const DEGREE = MERCATOR_EDGE / 180
 
-/** Of projected rasters the unit of their axes counts as a meter, as heights mostly have the same. */
+/** Ground size of a pixel. The unit of projected axes counts as a meter, because heights mostly have the same unit. */
 function groundOf({ raster, crs }: Layer, view: View): GroundPixel {
   const { plane, pixelWidth, pixelHeight, top, height } = view
   const middle = top - (height * pixelHeight) / 2

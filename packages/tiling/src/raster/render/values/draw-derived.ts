@@ -8,7 +8,7 @@ import type { View } from '../view.ts'
 import { applyColorFormula, parseColorFormula } from './color-formula.ts'
 import { readValues } from './derive.ts'
 
-/** Side of the picture that tells which values are shown. */
+/** Side in pixels of the picture whose values give the displayed range. */
 const SAMPLED_SIDE = 256
 
 /** The picture of an expression or an algorithm. @throws BANDS_NOT_SHOWN, and what `readValues` throws */

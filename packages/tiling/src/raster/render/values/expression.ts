@@ -40,11 +40,11 @@ const OPERATORS: Readonly<Record<string, (a: number, b: number) => number>> = {
   '-': (a, b) => a - b,
   '*': (a, b) => a * b,
   '/': (a, b) => a / b,
-  // Of the sign of the divisor, as in Python.
+  // The result has the sign of the divisor, as in Python.
   '%': (a, b) => a - b * Math.floor(a / b),
   '**': (a, b) => a ** b,
 }
-/** From the loosest to the tightest, as in Python. */
+/** Operators by precedence, from the loosest to the tightest, as in Python. */
 const LEVELS = [['<', '<=', '>', '>=', '==', '!='], ['|'], ['&'], ['+', '-'], ['*', '/', '%']] as const
 
 const FUNCTIONS: Readonly<Record<string, readonly [count: number, work: (...values: number[]) => number]>> = {

@@ -18,7 +18,7 @@ export function planesOf({ planes, alpha }: ReadPixels, type: SampleType, mask: 
   const count = alpha.length
   const samples = allocateSamples(type, count * (planes.length + (mask ? 1 : 0)))
   for (const [band, plane] of planes.entries()) {
-    // What is nowhere is 0, whatever was read there.
+    // Pixels without data are 0, whatever was read for them.
     for (let i = 0; i < count; i++) samples[band * count + i] = alpha[i] === 0 ? 0 : (plane[i] as number)
   }
   if (mask) samples.set(alpha, planes.length * count)

@@ -27,7 +27,7 @@ function placeIn({ plane, left, top, pixelWidth, pixelHeight }: View, [lng, lat]
   return [(x - left) / pixelWidth, (top - y) / pixelHeight] as const
 }
 
-/** Where the edges of a ring cross a row. */
+/** Crossings of the edges of a ring with a row. */
 function crossingsOf(ring: readonly (readonly [number, number])[], y: number): number[] {
   const found: number[] = []
   for (let i = 1; i < ring.length; i++) {

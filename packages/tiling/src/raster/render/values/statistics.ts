@@ -1,8 +1,8 @@
 import { valuesTooMany } from '../errors.ts'
 
-/** What is counted beside the usual. */
+/** Statistics besides the usual ones. */
 export interface StatisticsOptions {
-  /** From 0 to 100. */
+  /** Percentiles, from 0 to 100. */
   readonly percentiles: readonly number[]
   /** Number of bins, or their edges; a number covers the range of the values unless `range` is given. */
   readonly bins: number | readonly number[]
