@@ -15,8 +15,8 @@ type Agreed = {
 const ANSWER_MS = 600_000
 
 /**
- * Proxies WebSockets below a path to a service, as bytes: each end is read no faster than the other writes. The service
- * decides who may open one, and limits its idle time and message sizes.
+ * Proxies WebSockets below a path to a service, as bytes: each end is read no faster than the other accepts data. The
+ * service decides who may open one, and limits its idle time and message sizes.
  */
 export class WebSockets {
   readonly #upstream: URL

@@ -76,7 +76,7 @@ export interface QueryProject {
   readonly database: Database
 }
 
-/** Longest wait for a place in the queue that is shared with other projects. */
+/** Maximum wait for a place that another project holds. */
 const PLACE_MS = 5000
 
 /** Texts and pictures as vectors of the model of a table, while the caller waits. */

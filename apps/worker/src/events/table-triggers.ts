@@ -36,7 +36,7 @@ export async function installTrigger(database: Database, hook: HookRow): Promise
   await changeTable(database, hook, (session) => session.query(statement))
 }
 
-/** Removes the trigger of a hook, whatever the name of its table is now. */
+/** Removes the trigger of a hook, if there is one, whatever the name of its table is now. */
 export async function removeTrigger(database: Database, hook: HookRow): Promise<void> {
   await changeTable(database, hook, (session) => dropHookTrigger(session, hook.id))
 }

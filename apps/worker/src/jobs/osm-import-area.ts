@@ -167,7 +167,7 @@ export function targetsOf(input: TargetsRequest, run: JobRun): Target[] {
   }))
 }
 
-/** A file's replication state; an answer of Overpass has none, because it covers the area only. */
+/** Replication state and extent of a file. An answer of Overpass has no box in its header; its extent is the area. */
 function replicationOf(
   { bbox, replicationUrl, replicationSequence, timestamp }: OsmHeader,
   source: Readonly<Record<string, unknown>>,

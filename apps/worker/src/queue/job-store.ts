@@ -138,7 +138,7 @@ export class JobStore {
     return row
   }
 
-  /** Writes progress and log lines of the current run; false when another run is the current one. */
+  /** Writes progress and log lines of the current run; false when the run is no longer current, or the job has ended. */
   async progress(
     id: string,
     attempt: number,

@@ -30,7 +30,7 @@ export interface Match {
   readonly geom: GeoJSON.Polygon
 }
 
-/** Tiles that are like the wanted ones, at least one, and tiles that are unlike them. */
+/** Example tiles of the wanted kind, at least one, and counter-examples. */
 export interface Examples {
   readonly like: readonly string[]
   readonly unlike: readonly string[]
@@ -63,9 +63,9 @@ export interface SimilaritySearch {
   readonly table: string
   readonly from: SearchFrom
   readonly limit: number
-  /** True when similar neighbours are left out. */
+  /** True when results that nearly repeat others are left out. */
   readonly varied: boolean
-  /** Whether of several dates of a place the newest one alone counts. */
+  /** True when only the newest of several dates of a place counts. */
   readonly latest: boolean
 }
 
