@@ -45,8 +45,8 @@ export class WebSockets {
    * Sends the request to the service with these headers. If the service accepts, the connections are joined and null is
    * returned; otherwise its answer.
    *
-   * @param keeps whether a header of its answer is handed on
-   * @throws what the connection to it says
+   * @param keeps whether a header of its answer is passed on
+   * @throws the error of the connection to the service
    */
   async pass(
     request: FastifyRequest,

@@ -11,8 +11,8 @@ import type { Settings } from './settings.ts'
 /**
  * Announces the ports of the stack to commands on this machine. `stack.json` in its folder names a port. A request
  * there for `/?nonce=…` is answered with the current ports, and with a proof that this stack has answered: the
- * HMAC-SHA256 of the nonce and the body under `terrane-stack:{secret}`, as hex, in the header `terrane-proof`. Without it
- * a key could be sent to another program on that port.
+ * HMAC-SHA256 of the nonce and the body under `terrane-stack:{secret}`, as hex, in the header `terrane-proof`. Without
+ * it a key could be sent to another program on that port.
  */
 export async function announce(
   { home, ports, databaseUrl }: Pick<Settings, 'home' | 'ports' | 'databaseUrl'>,

@@ -65,8 +65,8 @@ const CANCELED = '57014'
 const DIGITS = { degrees: 9, meters: 4 } as const
 
 /**
- * Reads a page under the session's role. Pages are ordered by primary key if there is one, so that changes between pages
- * neither repeat nor omit features.
+ * Reads a page under the session's role. Pages are ordered by primary key if there is one, so that changes between
+ * pages neither repeat nor omit features.
  */
 export async function readPage<Feature>(
   session: Session,

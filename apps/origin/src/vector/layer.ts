@@ -64,7 +64,7 @@ const COLUMNS = `
  * Finds a layer as the caller.
  *
  * @param wanted properties in the order in which they are named; null for all that tiles can hold
- * @throws 42P01 for what is not there or not the caller's, 42703, 42701
+ * @throws 42P01 for a table that does not exist or that the caller may not read, 42703, 42701
  */
 export async function findLayer(
   session: Queryable,

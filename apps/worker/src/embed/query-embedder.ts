@@ -36,7 +36,7 @@ const SECONDS = 30
 const ROWS = 10
 /** PostgreSQL's code for a statement that ran into its timeout. */
 const QUERY_CANCELED = '57014'
-/** Number of models whose text encoder stays open when idle. */
+/** Maximum models whose text encoder stays open; only encoders in use may exceed it. */
 const OPEN_TOWERS = 2
 
 /** A picture as a file. */

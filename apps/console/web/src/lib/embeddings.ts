@@ -39,7 +39,10 @@ export interface Examples {
 /** The reference of a search: tiles, or the tile at a position. */
 export type SearchFrom = Examples | { readonly lng: number; readonly lat: number }
 
-/** Minimum dissimilarity of the tiles in a varied search, and maximum number of its results. */
+/**
+ * Weight of the differences among results against their similarity to the query, 0 to 1, in a varied search; and its
+ * maximum number of results.
+ */
 const VARIETY = 0.5
 export const MAX_VARIED = 100
 

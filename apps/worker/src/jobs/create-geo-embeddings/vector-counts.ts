@@ -48,7 +48,7 @@ export class VectorCounts {
   }
 
   /**
-   * @param invalid vectors that were not added, because they hold what is no number
+   * @param invalid number of vectors that were not added, because they contain NaN or infinity
    * @throws VECTORS_EMPTY when more than half of the vectors are zero, constant or invalid
    */
   check(invalid = 0): void {
