@@ -168,8 +168,8 @@ export function targetsOf(input: TargetsRequest, run: JobRun): Target[] {
 }
 
 /**
- * Replication state and extent of a file. Without a box in the header, the extent of an Overpass answer is the area, and
- * that of other files is unknown (null).
+ * Replication state and extent of a file. Without a box in the header, the extent of an Overpass answer is the area,
+ * and that of other files is unknown (null).
  */
 function replicationOf(
   { bbox, replicationUrl, replicationSequence, timestamp }: OsmHeader,
