@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { TerraneError } from '@terrane/core/errors'
 import { ask, request, type Connection } from './connection.ts'
 
-/** Bucket for files that a command or the console uploads, and for results that are downloaded. */
+/** Buckets for files that a command or the console uploads, and for results that are downloaded. */
 const UPLOADS = 'uploads'
 const EXPORTS = 'exports'
 /** Chunk size of Supabase storage clients. */

@@ -9,7 +9,8 @@ const RANDOM = /(?:^|[ ,])H/i
 /**
  * The policy with the crons that the function's code sets up when it starts.
  *
- * @throws FUNCTION_POLICY_INVALID for a time zone that is none, an entry that is no cron expression, and one that never comes
+ * @throws FUNCTION_POLICY_INVALID for an unknown time zone, an entry that is not a cron expression, and one that never
+ * comes
  */
 export function withCrons(policy: Policy, crons: readonly string[]): Policy {
   const schedule = [...new Set([...policy.schedule, ...crons])]

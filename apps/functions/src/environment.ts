@@ -25,7 +25,7 @@ export const GIVEN_VARIABLES: ReadonlySet<string> = new Set([
  * Environment variables of a function's version: its secrets, and how it reaches the project's database. The function's
  * own secrets override the project's of the same name. Each instance adds the project's addresses ({@link addressesOf}).
  *
- * @param project null for one that has just gone
+ * @param project null for a project that was just removed
  * @throws FUNCTION_SECRETS_MISSING when the policy names a secret that does not exist
  */
 export function environmentOf(

@@ -206,7 +206,7 @@ export function readPolicy(given: unknown, ceilings: Ceilings): Policy {
   return clampPolicy(parsePolicy(given), ceilings)
 }
 
-/** Lowers a policy's values to the operator's ceilings. One that was stored before a field was known gets its default. */
+/** Lowers a policy's values to the operator's ceilings. A field that is missing in an older policy gets its default. */
 export function clampPolicy(given: Policy, ceilings: Ceilings): Policy {
   const policy = { ...DEFAULTS, ...given }
   const { stream_bytes, ...bounds } = ceilings

@@ -46,7 +46,7 @@ export class VersionStore implements AsyncDisposable {
 
   /**
    * @param root a folder that only hosts of this user write to
-   * @param onLeft told of files that could not be removed
+   * @param onLeft called for files that could not be removed
    */
   constructor(root: string, factory: InstanceFactory, onLeft: (path: string, error: unknown) => void = nothing) {
     this.#root = root

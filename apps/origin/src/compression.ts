@@ -15,7 +15,7 @@ export const LEAST_BYTES = 1024
 const LEVEL = 4
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: LEVEL } }
 const GZIP = { level: LEVEL }
-/** Media types that are compressed; others contain compressed data already. */
+/** Media types that are compressed; most others contain compressed data already. */
 const COMPRESSIBLE =
   /^(?:text\/|application\/(?:[\w.-]+\+)?json\b|application\/vnd\.mapbox-vector-tile|application\/x-protobuf|image\/svg\+xml|application\/vnd\.oai\.openapi\+json|application\/flatgeobuf|application\/geopackage\+sqlite3)/
 

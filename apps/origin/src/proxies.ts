@@ -145,7 +145,7 @@ function optionsOf(
   }
 }
 
-/** The headers of a request to a service. Addresses of the caller come from this origin, not from the caller. */
+/** The headers of a request to a service. The caller's address is set here and not copied from the caller's headers. */
 function forwarded(request: FastifyRequest, headers: IncomingHttpHeaders): IncomingHttpHeaders {
   // Node's server has answered Expect before the body was read.
   const { expect: _, forwarded: __, 'x-real-ip': ___, ...rest } = headers

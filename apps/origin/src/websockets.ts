@@ -15,8 +15,8 @@ type Agreed = {
 const ANSWER_MS = 600_000
 
 /**
- * Proxies WebSockets below a path to a service, as bytes: each end is read no faster than the other writes. The service
- * decides who may open one, and limits its idle time and message sizes.
+ * Proxies WebSockets below a path to a service, as bytes: each end is read no faster than the other accepts data. The
+ * service decides who may open one, and limits its idle time and message sizes.
  */
 export class WebSockets {
   readonly #upstream: URL
@@ -45,8 +45,8 @@ export class WebSockets {
    * Sends the request to the service with these headers. If the service accepts, the connections are joined and null is
    * returned; otherwise its answer.
    *
-   * @param keeps whether a header of its answer is handed on
-   * @throws what the connection to it says
+   * @param keeps whether a header of its answer is passed on
+   * @throws the error of the connection to the service
    */
   async pass(
     request: FastifyRequest,

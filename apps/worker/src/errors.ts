@@ -224,7 +224,7 @@ const connectionLost = defineError(
 /**
  * Anything thrown by a task, as an error that may be shown.
  *
- * @param disk what is known of the folder that the task wrote to
+ * @param disk known facts about the folder that the task wrote to
  */
 export function toShowable(thrown: unknown, disk: FullDisk = {}): TerraneError {
   for (let cause = thrown, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {

@@ -1,6 +1,8 @@
 // Two processes of every app on one PostgreSQL and one storage, behind a balancer, with 50 persistent connections. It
 // checks for errors, and for growth of memory, live heap and descriptors after the first third. Figures are medians of
-// the samples of a twelfth of the time. replicas.bench.ts [seconds, 150]; DATABASE_URL names the server
+// the samples of a twelfth of the time.
+//
+// `replicas.bench.ts [seconds, 150]`; DATABASE_URL names the server.
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { Agent } from 'node:http'
 import { loadavg, tmpdir } from 'node:os'

@@ -9,10 +9,10 @@ import type { KeptApp } from './kept-app.ts'
 import type { Settings } from './settings.ts'
 
 /**
- * Tells commands on this machine the ports of the stack. `stack.json` in its folder names a port that answers `GET
- * /?nonce=…` with the current ports, and proves with its secret that it is this stack. The proof is the HMAC-SHA256 of
- * the nonce and the body under `terrane-stack:{secret}`, as hex, in the header `terrane-proof`. Without it a key could
- * be sent to another program on that port.
+ * Announces the ports of the stack to commands on this machine. `stack.json` in its folder names a port. A request
+ * there for `/?nonce=…` is answered with the current ports, and with a proof that this stack has answered: the
+ * HMAC-SHA256 of the nonce and the body under `terrane-stack:{secret}`, as hex, in the header `terrane-proof`. Without
+ * it a key could be sent to another program on that port.
  */
 export async function announce(
   { home, ports, databaseUrl }: Pick<Settings, 'home' | 'ports' | 'databaseUrl'>,

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 const TICKS = 100
 
 /**
- * Seconds of processor time that a process has used; null where the system does not say.
+ * Seconds of processor time that a process has used; null when the system does not report it.
  */
 export async function cpuSeconds(pid: number): Promise<number | null> {
   try {

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { shareProperties } from './share-properties.ts'
 import { shareSchemas } from './share-schemas.ts'
 
-// Generates the types of @terrane/client from the worker's OpenAPI document: node
-// infra/packaging/src/generate-client.ts [file].
+// Generates the types of @terrane/client from the worker's OpenAPI document.
+//
+// `node infra/packaging/src/generate-client.ts [file]`
 const root = join(import.meta.dirname, '../../..')
 const tool = join(root, 'infra/peers/packing/node_modules/.bin/openapi-typescript')
 const file = process.argv[2] ?? join(root, 'packages/client/openapi/worker-api.ts')

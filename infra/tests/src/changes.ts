@@ -58,7 +58,8 @@ export function differsInCommentsOnly(path: string, before: string | null, after
 }
 
 /**
- * True for files that do not affect a package's behaviour. Fixtures do not count, because other packages may read them.
+ * True for documents and tests, which do not affect a package's behaviour. Fixtures are not among them, because other
+ * packages may read them.
  */
 function isDocumentOrTest(path: string): boolean {
   return path.endsWith('.md') || path.endsWith('.test.ts') || /^[^/]+\/[^/]+\/test\/.*\.ts$/.test(path)

@@ -1,7 +1,9 @@
 // Checks whether tests notice changes. It makes small random changes in the sources, one at a time, and runs everyday
 // tests until one fails: the nearest tests that import the file, then all others of its package, then those of other
 // packages (`--distant 12`: the nearest twelve of them). `--from 8` continues with the eighth. It changes its working
-// tree and restores it, so run it in a clone. `node infra/tests/src/mutate.ts --count 100 --seed 1 --in packages/osm`
+// tree and restores it, so run it in a clone.
+//
+// `node infra/tests/src/mutate.ts --count 100 --seed 1 --in packages/osm`
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,7 @@
 // Reads the reports of run.ts in the packages and prints a summary: tests that no lane ran, failures with the command
-// that repeats each, flaky tests, the slowest files, and as the last line `N passed, N failed`. `node
-// infra/tests/src/summary.ts everyday postgres long` counts these lanes.
+// that repeats each, flaky tests, the slowest files, and as the last line `N passed, N failed`.
+//
+// `node infra/tests/src/summary.ts everyday postgres long` counts these lanes.
 import { globSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { FileResult, Report } from './run.ts'

@@ -43,7 +43,7 @@ export function folderOf(file: string): string {
   return file.split('/', 2).join('/')
 }
 
-/** The tier of a test file, by its name or by what it imports. */
+/** The tier of a test file, by its name or its imports. */
 export function tierOf(file: string): Tier {
   if (file.endsWith('.long.test.ts')) return 'long'
   const imported = importsOf(join(ROOT, file), new Set())

@@ -66,7 +66,7 @@ export async function writeManifest(to: ObjectStore, manifest: Manifest): Promis
 /**
  * Reads the manifest of a backup and checks every part.
  *
- * @throws NOT_A_BACKUP when it was never completed, BACKUP_DAMAGED when a part is not what it was
+ * @throws NOT_A_BACKUP when it was never completed, BACKUP_DAMAGED when a part has changed
  */
 export async function readChecked(from: ObjectStore): Promise<Manifest> {
   if (!(await from.getBucket(BUCKET)) || !(await from.head(BUCKET, COMPLETE))) throw notABackup()

@@ -30,7 +30,7 @@ async function env({ profile, json }: { profile?: string; json?: boolean }): Pro
   for (const [name, value] of known) print(`export ${name}=${quoted(value)}`)
 }
 
-/** A text quoted for a shell where necessary. */
+/** A text in single quotes for a shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -99,7 +99,7 @@ export function mapRoutes(app: Http, keys: Pick<Keys, 'issue' | 'revokeLabelled'
   )
 }
 
-/** Makes a map private: first the map, then its keys by their label, not by those in the map's row. */
+/** Makes a map private, then revokes its keys. They are found by their label, because the map's row may name others. */
 async function close(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -61,7 +61,7 @@ export class Sessions {
     )
     const row = rows[0]
     if (!row) return null
-    // The expiry is extended at most once a minute, to avoid a write per request.
+    // The time of the last use is stored at most once a minute, to avoid a write per request.
     if (row.stale) {
       await this.#database.query(
         'update terrane.console_sessions set last_seen_at = clock_timestamp() where token_sha256 = $1',

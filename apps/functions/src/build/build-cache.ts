@@ -6,7 +6,7 @@ import { settingsFiles, type Bundle, type TypeCheck } from '@terrane/bundler'
 import { version } from 'esbuild'
 import { pack, sha256, unpack } from './archive.ts'
 
-/** Maximum number of cached bundles; the oldest are removed. */
+/** Maximum number of cached bundles; the least recently used ones are removed. */
 const MOST_ENTRIES = 500
 
 /** The inputs of a folder's bundle: each file with the hash of its contents, and the names of the files beside them. */

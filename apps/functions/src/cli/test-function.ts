@@ -37,7 +37,7 @@ const MAX_LOG_READS = 10
 /**
  * Sends one request to a function and prints status, headers, body, and the lines of its log.
  *
- * @throws CLI_FAILED when the answer has another status than `--status` says
+ * @throws CLI_FAILED when the answer has another status than `--status`
  */
 export async function testFunction(target: Target, name: string, options: TestOptions): Promise<void> {
   const { print } = options

@@ -116,7 +116,8 @@ export class Deployer {
   /**
    * Removes a function with its versions, secrets, archives and state; false when it does not exist.
    *
-   * @throws FUNCTION_STATE_STAYS where the project's database cannot be asked; done again, it removes the state alone
+   * @throws FUNCTION_STATE_STAYS when the project's database is not available; a second call then removes the state
+   * only
    */
   async remove(project: string, name: string): Promise<boolean> {
     const removed = await this.#registry.remove(project, name)
@@ -154,7 +155,9 @@ export class Deployer {
     return removed
   }
 
-  /** Refuses hooks of tables that the project's API says it does not have; one that cannot be asked is not. */
+  /**
+   * Refuses hooks of tables that the project's API reports as missing; without an answer of the API none is refused.
+   */
   async #requireTables(project: string, { tables }: Policy): Promise<void> {
     const address = this.#projects.get(project)
     if (!address || address.serviceKey === null) return

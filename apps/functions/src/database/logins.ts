@@ -78,7 +78,7 @@ export class Logins implements AsyncDisposable {
     return login
   }
 
-  /** Ends what is left of a login's session and drops the login. After a failure a later sweep drops it. */
+  /** Ends the rest of a login's session and drops the login. After a failure a later sweep drops it. */
   async drop(user: string): Promise<void> {
     const name = quoteIdentifier(user)
     try {

@@ -35,7 +35,7 @@ export class Admission {
     this.#onError = options.onError
   }
 
-  /** Reason to refuse this kind of request from any caller; null when the function accepts it. */
+  /** Refusal of a request that the function accepts from no caller; null when it may accept it. */
   refusalOf({ request, upgrade }: Incoming, policy: Policy): Problem | null {
     const { method, headers } = request
     if (!methodsOf(policy).includes(method!)) return refusals.methodRefused(method!, policy)

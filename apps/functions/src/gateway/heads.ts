@@ -90,7 +90,7 @@ export class Heads {
     if (cut) this.#narrow(version, LEFT_OUT)
     headers.push('x-request-id', requestId, 'x-function-version', String(version.version))
     if (status === 101) return { headers, held, problem: null }
-    // A preflight that was not granted because the function failed gets the host's answer.
+    // The host answers a preflight that the function does not grant, as it answers for a function that failed.
     if (policy.cors.length > 0 && incoming.isPreflight && !own.includes('access-control-allow-origin'))
       return inPlace(refusals.failed())
     const { headers: cors, narrowed } = answerCors(policy, own, request.headers.origin)

@@ -83,7 +83,7 @@ export function notAuthenticated(error: unknown): Problem | null {
   return null
 }
 
-/** The caller's rank is below the one that the policy asks for. */
+/** The caller's rank is below the one that the policy requires. */
 export function forbidden({ rank }: Caller, needed: Policy['auth']): Problem {
   if (rank === 'none') {
     const hint = 'Send the anon key as `apikey`, or a token as `Authorization: Bearer`.'

@@ -77,7 +77,7 @@ export class MinuteRing {
     return at
   }
 
-  /** Seconds below which so many durations are, linear within a bucket as Prometheus' `histogram_quantile`. */
+  /** Seconds below which `rank` durations lie, linear within a bucket like Prometheus' `histogram_quantile`. */
   #quantile(buckets: Float64Array, rank: number): number {
     let before = 0
     for (const [at, bound] of this.#bounds.entries()) {

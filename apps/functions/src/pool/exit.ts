@@ -39,7 +39,9 @@ export class BootFailure extends Error {
 const OUT_OF_MEMORY =
   /JavaScript heap out of memory|Fatal JavaScript (?:invalid size|out of memory)|unable to create worker threads|memory allocation of [0-9]{1,20} bytes failed/
 
-/** Exit reason: the host's, or `memory` when the host has none and the output reports exhausted memory. */
+/**
+ * Exit reason: the host's, or else `crashed`; `memory` instead of `crashed` when the output reports exhausted memory.
+ */
 export function exitReasonOf(given: ExitReason | null, stderr: string): ExitReason {
   const reason = given ?? 'crashed'
   return reason === 'crashed' && OUT_OF_MEMORY.test(stderr) ? 'memory' : reason

@@ -41,8 +41,8 @@ export function stoodStill(before: Usage | null, now: Usage | null, passedMs: nu
 }
 
 /**
- * Judges one check of an instance: too much memory, busy without work for ten seconds, due for replacement after half
- * an hour of CPU time, or fine.
+ * Result of one check of an instance: too much memory, busy without work for ten seconds, due for replacement after
+ * half an hour of CPU time, or fine.
  *
  * @param working whether a request or background work is in it
  */

@@ -32,7 +32,7 @@ export interface InstanceOptions {
   readonly timeoutMs: number
   readonly bootMs: number
   readonly meter: Meter
-  /** Told of CPU seconds since the time before, and of its memory. */
+  /** Called with the CPU seconds since the previous call, and with the memory. */
   readonly onUsage: (cpuSeconds: number, memoryMb: number) => void
   /** @param requestId of the call that the line names, if the instance really has or just had it */
   readonly onLine: (line: FunctionLine, requestId: string | null) => void

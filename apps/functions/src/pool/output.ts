@@ -13,7 +13,7 @@ export interface FunctionLine {
 export interface OutputEvents {
   message(message: ShimMessage): void
   line(line: FunctionLine): void
-  /** Stop reading for so many milliseconds; the writer blocks meanwhile. */
+  /** Stops the reading for this many milliseconds; the writer blocks meanwhile. */
   throttle(ms: number): void
 }
 

@@ -56,7 +56,7 @@ export interface ProjectSettings {
  * Its keys come from the control plane, or from the settings without one.
  *
  * @param audiences what `aud` of a token may name
- * @param known what the control plane knows; null for the keys of the settings
+ * @param known records of the control plane; null for the keys of the settings
  */
 export function projectOf(
   names: Pick<Project, 'id' | 'ref' | 'folder'>,

@@ -12,7 +12,7 @@ export class Archives {
 
   /**
    * @param folderOf prefix of a project's code
-   * @param onLeft told of archives that no version needs and that could not be removed
+   * @param onLeft called for an archive that no version needs and that could not be removed
    */
   constructor(
     store: ObjectStore,
@@ -24,7 +24,7 @@ export class Archives {
     this.#onLeft = onLeft
   }
 
-  /** Stores an archive unless it is there. */
+  /** Stores an archive unless it exists. */
   async put(project: string, archive: Archive): Promise<{ digest: string; bytes: number }> {
     const packed = pack(archive)
     const digest = sha256(packed)

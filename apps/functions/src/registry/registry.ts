@@ -264,7 +264,9 @@ export class Registry {
     )
   }
 
-  /** Encrypts secrets with their project's id, if an earlier version had encrypted them with its reference. */
+  /**
+   * Encrypts secrets again for their project's id that an earlier version had encrypted for the project's reference.
+   */
   async resealSecrets(onUnreadable: (error: unknown) => void): Promise<void> {
     const { rows } = await this.database.query<{ id: string; ref: string; name: string; key: string; sealed: Buffer }>(
       `select project_id as id, sealed_for as ref, name, key, sealed from terrane.function_secrets where sealed_for is not null`,

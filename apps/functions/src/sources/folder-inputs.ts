@@ -53,7 +53,7 @@ export class FolderInputs {
   /**
    * True for a change after which the function has to be built again.
    *
-   * @param hasFailed after a failure any file may be the one that was missing
+   * @param hasFailed true after a failed build: any file may be the one that was missing
    */
   concerns(path: string, hasFailed: boolean): boolean {
     const { fixed, inputs, places } = this.#paths

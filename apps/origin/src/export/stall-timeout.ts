@@ -12,8 +12,8 @@ export interface StallLimits {
 }
 
 /**
- * The time that a client has to take what is ready for it. Waiting spends it, and what is taken earns it back at the minimum
- * rate, up to the longest stall. Time spent in the database does not count as a stall.
+ * The time budget of a client for reading. Waiting uses it up, and read bytes restore it at the minimum rate, up to the
+ * longest stall. Time spent in the database does not count as a stall.
  */
 export class StallTimeout {
   readonly #limits: StallLimits

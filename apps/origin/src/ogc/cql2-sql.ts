@@ -246,7 +246,7 @@ function isShape(node: Node): boolean {
   )
 }
 
-/** SQL of a relation between the column and a shape, or between shapes, in the reference system of the filter. */
+/** SQL of a relation between two operands, each the column or a shape, in the reference system of the filter. */
 function spatialSql(op: string, [left, right]: readonly Node[], scope: Scope): string {
   const [a, b] = [shapeSql(left!, scope), shapeSql(right!, scope)]
   if (a === null && b !== null) return relationSql(SPATIAL[op]!, b, scope.crs, scope.collection)

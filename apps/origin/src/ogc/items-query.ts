@@ -101,7 +101,7 @@ const isOpen = (end: string) => end === '..' || end === ''
 
 /**
  * RFC 3339: a moment, a day, or an interval of them with `..` for an open end. A collection without times accepts any
- * value and ignores it.
+ * valid value and ignores it.
  */
 function timeConditions(text: string | null, { time }: Collection, parameters: Parameters): string[] {
   if (text === null) return []

@@ -65,8 +65,8 @@ const CANCELED = '57014'
 const DIGITS = { degrees: 9, meters: 4 } as const
 
 /**
- * Reads a page under the session's role. Pages are ordered by primary key, so that changes between pages neither repeat
- * nor omit features.
+ * Reads a page under the session's role. Pages are ordered by primary key if there is one, so that changes between
+ * pages neither repeat nor omit features.
  */
 export async function readPage<Feature>(
   session: Session,
@@ -101,8 +101,8 @@ function offsetAfter(offset: number): Page<unknown>['next'] {
 }
 
 /**
- * Number of rows, at most one more than the limit of counting; infinite when counting takes too long, because the page
- * itself is read already.
+ * Number of rows, at most one more than the limit of counting. Counting that takes too long gives infinity and not an
+ * error, because the page itself has been read.
  */
 async function countWithin(session: Session, text: string, { values }: Parameters): Promise<number> {
   await session.query(`savepoint counted; set local statement_timeout = ${COUNT_MS}`)

@@ -59,7 +59,7 @@ export function asksForPage(request: FastifyRequest): boolean {
   return accept !== undefined && negotiate(accept, [JSON_TYPE, GEOJSON, 'text/html']) === 'text/html'
 }
 
-/** Sends a document as a page. @param text what the page shows of the document beside its links and its list */
+/** Sends a document as a page. @param text replaces the JSON of the document besides its links and its list */
 export function sendPage(
   reply: FastifyReply,
   title: string,

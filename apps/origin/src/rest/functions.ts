@@ -37,7 +37,7 @@ const WHOLE: ReadonlySet<string> = new Set(['bytea', 'json', 'jsonb', 'text', 'x
 
 /**
  * Finds the one overload whose parameters are the given names: every required one among them and no others, as PostgREST
- * resolves it; else the one that takes the body whole.
+ * resolves it; else the one that takes the whole body.
  *
  * @throws PGRST202 when there is none, PGRST203 when there are several
  */

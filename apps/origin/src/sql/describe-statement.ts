@@ -28,7 +28,8 @@ const MOST_COLUMNS = 1600
  * refused.
  *
  * @param sql its `$1` is jsonb
- * @throws BAD_SQL for one that gives no rows, or two columns of one name; the server's error for one that it cannot read
+ * @throws BAD_SQL for a statement without rows, or with two columns of one name; the server's error for one that it
+ * cannot parse
  */
 export async function describeStatement(session: Session, sql: string): Promise<readonly StatementColumn[]> {
   const columns = await new Promise<readonly StatementColumn[]>((resolve, reject) => {

@@ -44,7 +44,8 @@ export const NEVER_SHOWN: ReadonlySet<string> = new Set(
 const USUAL_NAMES = ['geom', 'geometry', 'the_geom', 'wkb_geometry']
 
 /**
- * SQL for tables and views of a schema, and the columns that the caller may read; to be run under the caller's role.
+ * SQL for the columns of a table or view ($2) of a schema ($1) that the caller may read; to be run under the caller's
+ * role.
  */
 const COLUMNS = `
   select a.attname as name, t.typname as type, coalesce(a.attnum = any (k.conkey) and array_length(k.conkey, 1) = 1, false) as is_key,
@@ -63,7 +64,7 @@ const COLUMNS = `
  * Finds a layer as the caller.
  *
  * @param wanted properties in the order in which they are named; null for all that tiles can hold
- * @throws 42P01 for what is not there or not the caller's, 42703, 42701
+ * @throws 42P01 for a table that does not exist or that the caller may not read, 42703, 42701
  */
 export async function findLayer(
   session: Queryable,

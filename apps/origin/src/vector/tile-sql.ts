@@ -30,7 +30,9 @@ export function tileSql(layer: Layer, query: TileQuery, parameters: Parameters):
     ${where}) as page where "mvt geom" is not null`
 }
 
-/** SQL that returns the rows of a tile for our own encoder: `geometry` as EWKB in 4326, `id`, then the properties. */
+/**
+ * SQL that returns the rows of a tile for our own encoder: `mvt geom` as EWKB in 4326, `mvt id`, and the properties.
+ */
 export function rowsSql(layer: Layer, query: TileQuery, parameters: Parameters): string {
   if (query.cluster !== null) {
     const { clusters } = clustersOf(layer, query, parameters)

@@ -74,7 +74,7 @@ export class Pool {
   /**
    * Starts the threads; resolves when all can answer.
    *
-   * @param builtAt when the network was made, as `status` tells
+   * @param builtAt when the network was made, for `status`
    */
   static async open(network: Network, options: PoolOptions, builtAt: Date | null = null): Promise<Pool> {
     const pool = new Pool(network, options, builtAt)

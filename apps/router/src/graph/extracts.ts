@@ -46,7 +46,7 @@ export class Extracts {
   /**
    * The current state of the extracts on disk.
    *
-   * @param renew ask servers whether their extracts changed; otherwise only what is not there yet is downloaded. A server
+   * @param renew ask servers whether their extracts changed; otherwise only missing extracts are downloaded. A server
    * that does not answer is no error while there is an earlier copy.
    * @throws EXTRACT_MISSING for a file, and the errors of the guarded fetch
    */

@@ -161,7 +161,9 @@ export class GraphKeeper implements AsyncDisposable {
     return { digest: digestOf(located, choices), extracts: located }
   }
 
-  /** Serves the graph of these inputs, unless it is served already or its build has failed. */
+  /**
+   * Serves the graph of these inputs, unless it is served already, or its build has failed and no refresh is requested.
+   */
   async #follow(inputs: Inputs, asked: boolean): Promise<'done' | 'changed'> {
     if (inputs.digest === this.#served || (inputs.digest === this.#refused && !asked)) return 'done'
     this.#refused = null

@@ -36,7 +36,7 @@ const SECONDS = 30
 const ROWS = 10
 /** PostgreSQL's code for a statement that ran into its timeout. */
 const QUERY_CANCELED = '57014'
-/** Number of models whose text encoder stays open when idle. */
+/** Maximum models whose text encoder stays open; only encoders in use may exceed it. */
 const OPEN_TOWERS = 2
 
 /** A picture as a file. */
@@ -76,7 +76,7 @@ export interface QueryProject {
   readonly database: Database
 }
 
-/** Longest wait for a place in the queue that is shared with other projects. */
+/** Maximum wait for a place that another project holds. */
 const PLACE_MS = 5000
 
 /** Texts and pictures as vectors of the model of a table, while the caller waits. */

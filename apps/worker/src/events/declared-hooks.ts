@@ -38,7 +38,7 @@ export class DeclaredHooks {
     this.#options = options
   }
 
-  /** Compares what functions declare with what is there; any number of workers may. */
+  /** Compares the hooks that functions declare with the stored ones; any number of workers may run it. */
   async follow(): Promise<void> {
     const { database, hooks, webhooks, projects } = this.#options
     const [tables, jobs] = [declared('table_hooks', 'tables'), declared('webhooks', 'jobs')]

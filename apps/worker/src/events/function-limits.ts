@@ -17,7 +17,7 @@ const UNKNOWN_MS = 405_000
 /** Time that is added to the function's own limit for the transfer of request and answer. */
 const GRACE_MS = 5000
 
-/** Timeouts of calls of functions: their own `timeout_ms` and 5 s; 405 s where that is not known. */
+/** Timeouts of calls of functions: their own `timeout_ms` plus 5 s; 405 s where that is not known. */
 export class FunctionLimits {
   readonly #database: Queryable
 

@@ -12,7 +12,7 @@ export function messageId({ name, hook }: Lane, events: readonly ClaimedEvent[])
   return `evt_${name.slice('queue:'.length)}_${ids.digest('hex').slice(0, 32)}`
 }
 
-/** Splits events into parts of limited number and at most {@link CALL_BYTES}. */
+/** Splits events into parts of at most `most` events and {@link CALL_BYTES}, not counting the first event. */
 export function batches(events: readonly ClaimedEvent[], most: number): ClaimedEvent[][] {
   const parts: ClaimedEvent[][] = []
   let bytes = 0

@@ -179,7 +179,7 @@ function laneAfter(lane: string): string {
     (select min(lane) from terrane.events where dead_at is not null and lane > ${lane})))`
 }
 
-/** Numbers of waiting and dead events in lanes. @param lanes null: all that have events */
+/** Numbers of waiting and dead events in lanes, each up to 1000. @param lanes null: all that have events */
 export async function loadOf(database: Queryable, lanes: readonly string[] | null): Promise<LaneLoad[]> {
   const { rows } = await database.query<LaneLoad>(
     `with recursive had (lane) as (

@@ -45,7 +45,7 @@ export class TableHookStore extends ProjectRows<HookRow, HookColumn> {
     return rows
   }
 
-  /** Whether a hook is there and not paused. */
+  /** Whether a hook exists and is not paused. */
   async isActive(id: string): Promise<boolean> {
     const { rowCount } = await this.#database.query('select from terrane.table_hooks where id = $1 and not paused', [
       id,

@@ -36,12 +36,12 @@ export async function installTrigger(database: Database, hook: HookRow): Promise
   await changeTable(database, hook, (session) => session.query(statement))
 }
 
-/** Removes the trigger of a hook, whatever the name of its table is now. */
+/** Removes the trigger of a hook, if there is one, whatever the name of its table is now. */
 export async function removeTrigger(database: Database, hook: HookRow): Promise<void> {
   await changeTable(database, hook, (session) => dropHookTrigger(session, hook.id))
 }
 
-/** Deletes a hook with its events. One that ends half way can be made again. */
+/** Deletes a hook with its events. An interrupted deletion can be repeated. */
 export async function dropHook(database: Database, hooks: TableHookStore, hook: HookRow): Promise<void> {
   // No worker puts the trigger of a paused hook back on.
   await hooks.update(hook.id, { paused: true })
@@ -54,8 +54,8 @@ export async function dropHook(database: Database, hooks: TableHookStore, hook: 
  * Installs the trigger of a hook where it is missing, for example after an import replaced the table, or where key
  * columns were renamed. A renamed table keeps its trigger until another table has its former name.
  *
- * @param isActive whether the hook is there and not paused
- * @returns whether it was put on
+ * @param isActive whether the hook exists and is not paused
+ * @returns whether the trigger was installed
  * @throws TABLE_NOT_HOOKED, COLUMN_UNKNOWN, TABLE_BUSY
  */
 export async function mendTrigger(

@@ -167,7 +167,10 @@ export function targetsOf(input: TargetsRequest, run: JobRun): Target[] {
   }))
 }
 
-/** A file's replication state; an answer of Overpass has none, because it covers the area only. */
+/**
+ * Replication state and extent of a file. Without a box in the header, the extent of an Overpass answer is the area,
+ * and that of other files is unknown (null).
+ */
 function replicationOf(
   { bbox, replicationUrl, replicationSequence, timestamp }: OsmHeader,
   source: Readonly<Record<string, unknown>>,

@@ -34,7 +34,7 @@ export interface TaskDeps {
 /** The models of this worker, and the engines and CRSs for rasters. */
 export type Models = Pick<GeoEmbeddingsDeps, 'models' | 'engines' | 'crs'>
 
-/** @param onClose registers what is to be closed with the worker */
+/** @param onClose registers resources to be closed with the worker */
 export async function openModels(
   config: WorkerConfig,
   fetch: GuardedFetch,

@@ -138,7 +138,9 @@ export class JobStore {
     return row
   }
 
-  /** Writes progress and log lines of the current run; false when another run is the current one. */
+  /**
+   * Writes progress and log lines of the current run; false when the run is no longer current, or the job has ended.
+   */
   async progress(
     id: string,
     attempt: number,
@@ -214,7 +216,9 @@ export class JobStore {
     return (await hasOpenShards(session, id)) ? 'waits' : 'on'
   }
 
-  /** Marks a job for cancellation: one that is pending, or waits for its shards, ends at once. Returns the row as it is now. */
+  /**
+   * Marks a job for cancellation; a job that is pending or waits for its shards ends at once. Returns the current row.
+   */
   async requestCancel(session: Queryable, id: string, error: JobError, requestId: string): Promise<JobRow | null> {
     await stopShards(session, id, error)
     const { rows } = await session.query<JobRow>(

@@ -31,7 +31,10 @@ export class RunCheckpoint implements Checkpoint {
     this.#note = note
   }
 
-  /** Takes over the checkpoint of an earlier run of the job, and drops it if it is of another version of the task. */
+  /**
+   * Takes over the checkpoint of an earlier run of the job. It is dropped if it is of another version of the task;
+   * other staging tables of earlier runs are always dropped.
+   */
   static async open(database: Database, run: JobRun, options: CheckpointOptions): Promise<RunCheckpoint> {
     const note = (await takeOver(database, run)) as Note | null
     const checkpoint = new RunCheckpoint(database, run, options, note)

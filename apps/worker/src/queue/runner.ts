@@ -294,7 +294,9 @@ export class Runner {
     else logger.info({ code: error.code, reason: error.message }, 'job failed')
   }
 
-  /** Settles a job, with retries while the database is not available. */
+  /**
+   * Settles a job. While the database is not available it retries for 16 s, about the time until a run counts as lost.
+   */
   async #settle(logger: Logger, write: () => Promise<boolean>): Promise<void> {
     for (const wait of [...SETTLE_WAITS_MS, null]) {
       try {

@@ -10,7 +10,7 @@ export function makeSecret(): string {
 /**
  * The headers of a message by the Standard Webhooks specification: HMAC-SHA256 of `id.timestamp.body`.
  *
- * @param at time of this attempt, in milliseconds; receivers refuse what is minutes old
+ * @param at time of this attempt, in milliseconds; receivers refuse messages that are minutes old
  */
 export function signedHeaders(secret: string, id: string, at: number, body: string): Record<string, string> {
   const timestamp = String(Math.floor(at / 1000))

@@ -35,7 +35,7 @@ const EMAILS = { owner: 'ada@example.org', foreign: 'eve@example.org' }
 /** Largest body of the house's functions, in bytes. */
 const MOST_BODY = 10_485_760
 
-/** A function that keeps what it is sent eight times, and reads it again. */
+/** A function that stores a request's body eight times, and reads it again. */
 const KEEPER = `export default async (request) => {
   const body = await request.arrayBuffer()
   const cache = await caches.open('c')

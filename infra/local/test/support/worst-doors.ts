@@ -27,7 +27,7 @@ function vrt(sources: number): string {
     <VRTRasterBand dataType="Float32" band="1">${one.repeat(sources)}</VRTRasterBand></VRTDataset>`
 }
 
-/** Uploads the pictures and has changes of `hooked` told to a receiver whose answers have no end. */
+/** Uploads the pictures, and adds a hook that sends changes of `hooked` to a receiver with endless answers. */
 export async function prepareDoors(house: House, files: string): Promise<void> {
   const image = imageOf(
     { width: NOISE_SIDE, height: NOISE_SIDE, bands: 1 },

@@ -66,7 +66,7 @@ export type WorstRequest = readonly [
   path: string,
   init: Asked,
   right: readonly Right[],
-  /** The app whose memory and answers are watched; the one that is asked, unless given. */
+  /** The app whose memory and answers are watched; by default the one that gets the request. */
   watched?: string,
 ]
 export type WorstRequests = Readonly<Record<string, WorstRequest>>

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 
-/** A bar: its place from 0, how many it counts, its colour, and what it tells when it is pointed at. */
+/** A bar: its index from 0, its count, its colour, and its tooltip. */
 interface Bar {
   readonly at: number
   readonly count: number

@@ -12,7 +12,7 @@ export interface Sort {
   readonly isDescending: boolean
 }
 
-/** Changes cells: `edit` tells whether the change was kept. An empty text is no value. */
+/** Changes cells: `edit` returns whether the change was stored. An empty text means null. */
 export interface CellEditor {
   readonly canEdit: (row: Row, column: string) => boolean
   readonly edit: (row: Row, column: string, to: string | null) => Promise<boolean>

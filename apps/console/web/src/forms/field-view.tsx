@@ -76,7 +76,7 @@ function Group(props: FieldProps<GroupField>): JSX.Element {
   )
 }
 
-/** A list of objects: one box each, with what is needed first and the rest behind Options. */
+/** A list of objects: one box each, with the required fields first and the others behind Options. */
 function Rows(props: FieldProps<RowsField>): JSX.Element {
   const { field, form, onChange } = props
   // A new React key per removal, so that no entry takes over the state of the removed one.

@@ -120,7 +120,8 @@ async function take(
     const preview = await previewOf(file)
     if (preview.length > 0 && !signal.aborted) showDropped(ref, { id, preview, tables: [], rasters: [] })
   }
-  // The upload goes on while the preview is read and drawn. A preview that fails stops no import, and none comes after an upload that failed.
+  // The upload continues while the preview is read and drawn. A failed preview does not stop the import; a failed
+  // upload does.
   const [sent] = await Promise.allSettled([
     uploadFile(ref, file, (percent) => show({ percent: Math.min(99, percent) }), signal),
     drawPreview(),

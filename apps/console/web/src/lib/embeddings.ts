@@ -30,7 +30,7 @@ export interface Match {
   readonly geom: GeoJSON.Polygon
 }
 
-/** Tiles that are like the wanted ones, at least one, and tiles that are unlike them. */
+/** Example tiles of the wanted kind, at least one, and counter-examples. */
 export interface Examples {
   readonly like: readonly string[]
   readonly unlike: readonly string[]
@@ -39,7 +39,10 @@ export interface Examples {
 /** The reference of a search: tiles, or the tile at a position. */
 export type SearchFrom = Examples | { readonly lng: number; readonly lat: number }
 
-/** Minimum dissimilarity of the tiles in a varied search, and maximum number of its results. */
+/**
+ * Weight of the differences among results against their similarity to the query, 0 to 1, in a varied search; and its
+ * maximum number of results.
+ */
 const VARIETY = 0.5
 export const MAX_VARIED = 100
 
@@ -63,9 +66,9 @@ export interface SimilaritySearch {
   readonly table: string
   readonly from: SearchFrom
   readonly limit: number
-  /** True when similar neighbours are left out. */
+  /** True when results that nearly repeat others are left out. */
   readonly varied: boolean
-  /** Whether of several dates of a place the newest one alone counts. */
+  /** True when only the newest of several dates of a place counts. */
   readonly latest: boolean
 }
 

@@ -28,7 +28,8 @@ export function formatNumber(value: number): string {
 /**
  * `5,163 – 18,081`, or one number when both are equal.
  *
- * @param all the least and the greatest number beside which it is shown: a thousandth of what lies between is told apart
+ * @param all smallest and largest of the numbers that are shown together; the digits suffice for a thousandth of their
+ * range
  */
 export function formatRange(from: number, to: number, all: readonly [number, number]): string {
   const spread = all[1] - all[0] || Math.abs(from)

@@ -9,8 +9,8 @@ export interface ModelState {
 }
 
 /**
- * Model for a form when the weights of the default are missing; undefined when they are present. An additional model is
- * only chosen by hand.
+ * Model for a form when the weights of the default are missing: the built-in one, or else the first available one;
+ * undefined when they are present.
  */
 export function modelInstead(models: readonly ModelState[]): string | undefined {
   if (!models.some((model) => model.is_default && !model.available)) return undefined

@@ -3,7 +3,7 @@ import { TerraneError, datasetFiles, mainOfDataset } from '@terrane/core'
 /**
  * One file from a choice of files: the file itself, or the files of a Shapefile or MapInfo data set as a zip.
  *
- * @throws FILES_NOT_ONE with what is missing, or what does not belong together
+ * @throws FILES_NOT_ONE with the missing files, or when the files do not belong together
  */
 export async function oneFile(files: readonly File[]): Promise<File> {
   const names = files.map(({ name }) => name)

@@ -8,8 +8,8 @@ const CHUNK_BYTES = 6 * 1024 * 1024
 /**
  * Uploads a file to storage, in chunks that are retried when the connection breaks. Returns `bucket/key`.
  *
- * @param onPercent told how far it is, 0 to 100
- * @param signal gives it up, and what was sent
+ * @param onPercent called with the progress, 0 to 100
+ * @param signal aborts the upload, and removes the parts that were sent
  */
 export async function uploadFile(
   ref: string,

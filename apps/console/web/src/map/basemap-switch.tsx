@@ -103,7 +103,7 @@ function labelOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** True while the map's zoom exceeds the given one. */
+/** True while the map's zoom is at least the given one. */
 function useIsBeyond(map: MapLibreMap, zoom: number): boolean {
   const [isBeyond, setIsBeyond] = useState(map.getZoom() >= zoom)
   useEffect(() => {

@@ -4,7 +4,7 @@ import { mapColors } from './colors.ts'
 /** The lowest of the map's layers above archives. */
 export const FIRST_ROUTE_LAYER = 'others-line'
 
-/** The exact text of other OSM attributions, because the map shows equal texts once. */
+/** Usual text of OSM attributions, because the map leaves out a text that is part of another attribution. */
 const OSM_ATTRIBUTION = '<a href="https://www.openstreetmap.org/copyright">© OpenStreetMap contributors</a>'
 
 /** Adds the route layers to a map, or switches them to another theme. */

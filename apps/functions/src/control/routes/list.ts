@@ -59,7 +59,7 @@ export function listRoutes(app: Http, deps: ControlDeps): void {
   })
 }
 
-/** What a function did in each of the last 60 minutes on this host. */
+/** Calls of a function in each of the last 60 minutes on this host. */
 export function minutesRoute(app: Http, deps: ControlDeps): void {
   const schema = describe('Read what a function did in each of the last 60 minutes on this host.', {
     params: FunctionParams,

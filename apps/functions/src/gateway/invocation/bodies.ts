@@ -17,7 +17,7 @@ export class Bodies implements Disposable {
 
   /**
    * @param mostBytes held at once, over all functions
-   * @param timeoutMs longest time between two parts of a body that is handed on, or for the whole of one that is held
+   * @param timeoutMs longest time between two parts of a streamed body, or for the whole of a body that is held
    */
   constructor(mostBytes: number, timeoutMs: number) {
     this.#mostBytes = mostBytes
@@ -26,7 +26,7 @@ export class Bodies implements Disposable {
     this.#sweeper.unref()
   }
 
-  /** Reserves memory for so many bytes; false when the host's limit is reached. */
+  /** Reserves memory for this many bytes; false when the host's limit is reached. */
   reserve(bytes: number): boolean {
     if (this.#held + bytes > this.#mostBytes) return false
     this.#held += bytes

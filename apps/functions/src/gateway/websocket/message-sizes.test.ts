@@ -2,7 +2,7 @@ import { seededRandom } from '@terrane/core'
 import { expect, test } from 'vitest'
 import { MessageSizes } from './message-sizes.ts'
 
-/** A WebSocket frame (RFC 6455, 5.2), masked like those of callers. */
+/** A WebSocket frame with this many bytes of payload (RFC 6455, 5.2), masked like those of callers. */
 function frame(opcode: number, bytes: number, isLast = true): Buffer {
   const first = (isLast ? 0x80 : 0) | opcode
   const long = Buffer.alloc(8)

@@ -43,7 +43,7 @@ export class Crons {
   }
 
   /**
-   * Runs what the function has for a time; false when it has nothing, and is to answer a request instead.
+   * Runs the function's handler for a time; false when it has none and must answer a request instead.
    *
    * @param header as the host sends it
    * @param texts crons as the function wrote them, by the platform's

@@ -31,7 +31,7 @@ export interface Platform {
   defineServe(serve: (...args: unknown[]) => unknown): void
   /** Offers the older APIs, `Deno.listen` and `Deno.serveHttp`. */
   serveConnections(offer: (answer: (request: Request) => Promise<Response>) => void): void
-  /** Removes globals that have no place in a function, and answers what it may not ask the system. */
+  /** Removes globals that are not for functions, and answers queries that the function may not send to the system. */
   tidy(code: string): void
   exit(code: number): never
 }

@@ -109,7 +109,7 @@ export class Responder {
     }
   }
 
-  /** Calls what the function has for a time of a cron expression or messages of a queue, or its handler. */
+  /** Calls the function's method for a time of a cron expression or for messages of a queue, or else its handler. */
   async #call(request: Request, scope: Scope, tick: string | null): Promise<unknown> {
     const context = this.#contextOf(scope)
     const { env } = this

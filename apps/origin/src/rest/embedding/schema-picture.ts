@@ -13,8 +13,9 @@ export interface SchemaPicture {
 const TEMPORARY = "array(select oid from pg_class where relpersistence = 't')"
 
 /**
- * A hash that changes whenever a table, a column, a key, a view, a function, a grant or a membership does. It is not
- * computed when the snapshot equals $1, because no transaction with changes has ended since then.
+ * SQL of a stamp that changes whenever a table, a column, a key, a view, a function, a grant or a membership does:
+ * counts and sums of `xmin`. It is null when the snapshot equals $1, because no transaction with changes has ended
+ * since then.
  */
 const STAMP = `
   select pg_current_snapshot()::text as snapshot, case when pg_current_snapshot()::text = $1 then null else concat_ws(' ',

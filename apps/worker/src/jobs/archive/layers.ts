@@ -77,7 +77,7 @@ async function findLayer(database: Queryable, layer: ArchiveLayer, path: string)
   return { table, schema, tableName: name, tiler, from, path }
 }
 
-/** @throws BAD_FILTER for what does not parse, and for what the server cannot compare */
+/** @throws BAD_FILTER for text that does not parse, and for values that the server cannot compare */
 async function filtered(database: Queryable, table: string, filter: string, path: string): Promise<string> {
   const refuse = (reason: string) => badFilter({ reason, path: `${path}/filter` })
   try {

@@ -17,7 +17,7 @@ import { checkSource } from './source-file.ts'
 import { referenceOfRequest } from './stretch.ts'
 
 const EXPIRE_SECONDS = 24 * 3600
-/** Maximum time for reading headers before a job is queued; later the job itself reports problems. */
+/** Maximum time for reading headers before a job is queued; the job itself reports problems that this check misses. */
 const LOOK_MS = 10_000
 /** Maximum sources that are checked before the job is queued; with longer lists the job reports missing ones. */
 const MOST_LOOKS = 200

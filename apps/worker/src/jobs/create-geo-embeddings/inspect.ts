@@ -61,7 +61,7 @@ export interface ScaledRaster {
 /**
  * Checks a raster and finds its scale in a thread.
  *
- * @param onInspected called between the two, for checks that need the plan; what it throws ends the work
+ * @param onInspected called between the two, for checks that need the plan; an error of it ends the work
  * @throws what `inspectGeoTiff` and `settleScale` throw, SAMPLES_CLAMPED, the reason of the signal
  */
 export function inspectRaster(

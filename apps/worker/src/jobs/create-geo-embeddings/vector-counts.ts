@@ -1,9 +1,9 @@
 import type { JobWarning } from '@terrane/contracts'
 import { vectorsEmpty } from './errors.ts'
 
-/** Fewer dimensions may have equal numbers by chance. */
+/** Vectors with fewer dimensions are not counted as constant, because their numbers may be equal by chance. */
 const LEAST_DIMS = 8
-/** With fewer rows, a share of one half means nothing. */
+/** Minimum rows for a warning about equal vectors, because a share of one half means nothing with fewer. */
 const LEAST_ROWS = 3
 
 /** Counts so far; plain data for a checkpoint. */
@@ -48,7 +48,7 @@ export class VectorCounts {
   }
 
   /**
-   * @param invalid vectors that were not added, because they hold what is no number
+   * @param invalid number of vectors that were not added, because they contain NaN or infinity
    * @throws VECTORS_EMPTY when more than half of the vectors are zero, constant or invalid
    */
   check(invalid = 0): void {

@@ -12,7 +12,7 @@ import { dumpTables, findImportedTables, holdEverything } from './imported-table
 import type { OsmFeatureOptions } from './osm-features.worker.ts'
 import type { TableFeatureOptions } from './table-features.worker.ts'
 
-/** Features that are ready to be read, and what is recorded of them. */
+/** Features that are ready to be read, and facts about them for the record. */
 export interface ObtainedFeatures {
   readonly source: FeatureSource
   readonly origin: Readonly<Record<string, unknown>>

@@ -105,7 +105,7 @@ export class EmbeddingOutput {
     return !(await isFinishedEmbeddingTable(project.database, stagedTable(run, 0, EMBEDDINGS_SCHEMA, tableName)))
   }
 
-  /** @param kept goes on with the table that an earlier run kept in this state; null makes a new one */
+  /** @param kept state in which an earlier run left its table, which is continued; null makes a new table */
   static async open(
     context: JobContext,
     options: OutputOptions,

@@ -10,7 +10,7 @@ import type { ExportWork } from './export-work.ts'
 const KINDS = ['points', 'lines', 'polygons', 'multi points', 'lines', 'polygons', 'collections']
 const LONGEST_NAME = 10
 const LONGEST_TEXT = 254
-/** Types that dBASE does not have; they become text. */
+/** Types that dBASE does not have; their values become texts or numbers, or are left out. */
 const NOT_IN_DBASE: ReadonlySet<string> = new Set(['json', 'time', 'timestamp', 'timestamptz', 'bytea', 'bool'])
 const STAMPS: ReadonlySet<string> = new Set(['timestamp', 'timestamptz'])
 /** Decimals with more digits become texts. */
@@ -126,7 +126,7 @@ function countText(text: string, name: string, row: number, warnings: Warnings):
 /** A number as dBASE can hold it; null if that would change it. */
 function numberOf(value: NonNullable<ExportRow['values'][number]>, name: string, warnings: Warnings) {
   const number = Number(value)
-  // NaN and infinity are counted when the GeoPackage is written.
+  // NaN is counted when the GeoPackage is written.
   if (Number.isNaN(number)) return value
   if (Math.abs(number) >= TOO_LARGE) {
     warnings.count('NUMBERS_LEFT_OUT', `Infinite numbers and those from ${TOO_LARGE} on became null.`, name)

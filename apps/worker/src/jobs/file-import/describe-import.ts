@@ -68,8 +68,8 @@ export async function columnNames(database: Queryable, schema: string, table: st
 }
 
 /**
- * Turns the server's error about rows for an existing table into one that names the table; others are returned
- * unchanged.
+ * Turns the server's error about rows for an existing table, or about its replacement, into one that names the table;
+ * others are returned unchanged.
  */
 export function explained(cause: unknown, table: string): unknown {
   const { code } = cause as { code?: unknown }

@@ -14,7 +14,7 @@ export interface FileSourceDeps {
 }
 
 /**
- * Writes the file of a request to a path, from a URL or from the project's storage.
+ * Writes the file of a request to a path: from a URL by the guarded fetch, or from the project's storage.
  *
  * @throws FILE_REQUIRED, and what the fetch and the storage throw
  */

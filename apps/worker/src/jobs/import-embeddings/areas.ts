@@ -44,6 +44,7 @@ export async function tableAreas(
   const shape = `st_transform(${quoteIdentifier(geometry.name)}::geometry, 4326)`
   const limit = maxRows > 0 ? ` limit ${maxRows + 1}` : ''
   // Far from a raster its projection gives arbitrary positions, so only parts of an area near the raster are pooled.
+  // The outline of the raster is exact to half a pixel.
   const near = `st_intersection(st_makevalid(${shape}), st_buffer(st_setsrid(st_geomfromtext($1), 4326), $2, 'join=mitre'))`
   const { rows } = await database.query<{ id: string | null; wkb: Buffer; near: Buffer }>(
     `select ${quoteIdentifier(idColumn)}::text as id, st_asbinary(${shape}, 'NDR') as wkb,

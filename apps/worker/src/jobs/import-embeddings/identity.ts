@@ -13,7 +13,7 @@ export interface VectorIdentity {
 /**
  * The product and version of a file, from the request or from the file.
  *
- * @throws PRODUCT_NEEDED where neither says; PRODUCT_MISMATCH, which names both, where they differ
+ * @throws PRODUCT_NEEDED when neither names it; PRODUCT_MISMATCH, which names both, when they differ
  */
 export function identify(
   asked: Pick<ImportEmbeddings, 'product' | 'version'>,

@@ -30,14 +30,14 @@ interface Summary {
   readonly classes: readonly string[]
 }
 
-/** Share of a row that belongs to a class: the covered area, and the number of points and lines on it. */
+/** Share of a row that belongs to a class: the covered part of its area, 0 to 1, and the points and lines on it. */
 interface Share {
   area: number
   marks: number
 }
 
 /**
- * Assigns to each row the class of the geometries that cover most of it.
+ * Assigns to rows that examples intersect the class that covers most of the row.
  *
  * @throws the errors of the sources, TOO_MANY_EXAMPLES
  */

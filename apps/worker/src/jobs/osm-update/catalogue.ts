@@ -143,8 +143,8 @@ export async function tablesLeftBehind(
 }
 
 /**
- * Hash of the topics in the form that was used before styles. Imports with an old hash can be updated only while the
- * current topics still have this value.
+ * Hash, in the current form, of the topics from before styles. Imports of that time have a hash of another form,
+ * without a version. They can be updated only while the current topics still have this hash.
  */
 const TOPICS_OF_THEN = '2:a69c2d49a44988958cacf28cd48eca248842cd31b2887acad8bf8b871cb5c37d'
 const HASH_OF_THEN = /^[0-9a-f]{64}$/
@@ -154,7 +154,9 @@ function isOfRules({ rules, topics }: Pick<FoundImport, 'rules' | 'topics'>): bo
   return HASH_OF_THEN.test(rules) && isNamed(topics) && rulesOf([...TOPICS, 'all']) === TOPICS_OF_THEN
 }
 
-/** Identifies the rules that make rows: the version of the code that applies them, and a hash of the topics. */
+/**
+ * Identifies the rules that make rows: the version of the code that applies them, and a hash of topics and area rules.
+ */
 function rulesOf(topics: OsmImport['topics']): string {
   const rules = isNamed(topics) ? TOPIC_TABLES.filter(({ topic }) => topics.includes(topic)) : topics
   return `2:${createHash('sha256')

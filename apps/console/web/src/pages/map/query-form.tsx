@@ -11,9 +11,9 @@ const COUNTS = [20, 100, 500, 2000, 20_000] as const
 export function QueryForm(props: {
   from: SearchFrom | null
   count: number
-  /** True when similar neighbours are left out. */
+  /** True when results that nearly repeat others are left out. */
   varied: boolean
-  /** Whether of several dates of a place the newest one alone counts. */
+  /** True when only the newest of several dates of a place counts. */
   latest: boolean
   onFrom: (from: SearchFrom) => void
   onCount: (count: number) => void

@@ -71,7 +71,10 @@ export function useCells(ref: string, table: string, onChanged: () => void): Cel
   return { editor: key.length > 0 ? editor : undefined, problem, retry, order: key[0] ?? null, toggle }
 }
 
-/** True for a value that its text gives back, in one line and within what is compared: no whole number that the page had to round. */
+/**
+ * True for a value that can be restored from its text: one line, short enough for the comparison, and no integer that
+ * the page had to round.
+ */
 function isExact(value: unknown): boolean {
   if (typeof value === 'number') return !Number.isInteger(value) || Number.isSafeInteger(value)
   if (typeof value === 'string') return value.length <= 1000 && !/[\r\n]/.test(value)

@@ -1,7 +1,7 @@
 /**
  * The value of a message, which is kept as JSON.
  *
- * @param converts true: objects with `toJSON` are kept as it says, as queues of Workers keep them
+ * @param converts true: objects with `toJSON` are stored in that form, as in queues of Workers
  * @throws TypeError for what JSON does not keep: Map, Set, bytes, RegExp, bigint, NaN, and undefined outside of objects
  */
 export function jsonOf(value: unknown, converts = false): unknown {

@@ -22,7 +22,7 @@ export function offerKv(scope: Scope, queue: string): void {
     Object.defineProperty(scope.Deno, name, { value, configurable: true, writable: true })
 }
 
-/** The members of `env`: variables, and what the bindings of the policy name, as `kind:NAME=value`. */
+/** The members of `env`: variables, and the bindings of the policy, given as `kind:NAME=value`. */
 export function environmentOf(
   scope: Scope,
   variables: Readonly<Record<string, string>>,

@@ -10,9 +10,10 @@ interface TableMetadata {
 }
 
 /**
- * The table that a request appends to, and the request with all that the table decides.
+ * The table that a request appends to, and the request with the settings of the table.
  *
- * @throws TABLE_NOT_FOUND, APPEND_DIFFERS where the request says otherwise, CONFLICTING_FIELDS with scale, artifacts and readers
+ * @throws TABLE_NOT_FOUND, APPEND_DIFFERS when the request has other settings, CONFLICTING_FIELDS with scale, artifacts
+ * and readers
  */
 export async function readTarget(
   database: Queryable,

@@ -6,7 +6,7 @@ import { badSource, noSources, sameSource, sourcesConflict, tooManySources } fro
 import { rastersOfStac, type SourceFacts, type StacRaster } from '../scenes/stac-sources.ts'
 import { nameOf, sourceOf } from '../source.ts'
 
-/** One raster of a request for many: the request that it would be alone. */
+/** One raster of a request for many, as a request of its own. */
 export interface Entry {
   readonly name: string
   readonly body: CreateGeoEmbeddings

@@ -55,8 +55,8 @@ export async function planOfTable(
 }
 
 /**
- * The plan of a new table, by its first rasters: as the request or the sensor's profile says, else by the percentiles of
- * several of them together.
+ * The plan of a new table, from its first rasters: by the request or the sensor's profile, or else by the percentiles
+ * of several of them together.
  *
  * @throws NO_SOURCE_DONE when none of the first rasters can be read
  */
@@ -129,7 +129,7 @@ function planAlone({ inspected, stretch: own }: Pick<RasterInput, 'inspected' | 
   return { taken, stretch, bands, crs: crsOf(inspected) }
 }
 
-/** @throws NOT_COMPARABLE when the values of a raster are not what the table's are */
+/** @throws NOT_COMPARABLE when the channels or values of a raster differ from the table's */
 export function checkSource({ taken }: TablePlan, name: string, inspected: InspectedRaster): void {
   const why = differenceFrom(taken, inspected)
   if (why !== null) throw notComparable({ name, why })
