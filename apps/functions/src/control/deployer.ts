@@ -142,6 +142,7 @@ export class Deployer {
       if (address) await moveState(address, name, { operation: 'rename', to })
     } catch (error) {
       await this.#registry.rename(project, to, name)
+      await this.#source.follow(project, name)
       throw error
     }
     await this.#source.follow(project, to)
