@@ -202,6 +202,8 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
 
   test('a public map opens without a session, and its style in MapLibre alone', async () => {
     await page.getByRole('button', { name: 'Zoom to districts' }).click()
+    // Others see the saved view.
+    await expect.poll(savedCenter).toEqual([expect.closeTo(6.2, 1), expect.closeTo(49.8, 1)])
     await page.getByRole('button', { name: 'Share' }).click()
     await using elsewhere = await serveAlone()
     await page.getByLabel('Pages that may embed it').fill(elsewhere.url)
@@ -240,6 +242,12 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
     // MapLibre 6.17 threw this once in three runs, after labels came and went; its cause is not known.
     expect(watch.trouble.filter((line) => !line.includes('Length of new data'))).toEqual([])
   })
+
+  async function savedCenter(): Promise<unknown> {
+    const path = `/rest/v1/maps?select=style->center&id=eq.${page.url().split('/').at(-1)}`
+    const [row] = (await (await ask(path, 'geoembeddings')).json()) as { center: unknown }[]
+    return row!.center
+  }
 
   /** Limits of the classes in the saved map; empty while it has another method. */
   async function startsOf(method: string): Promise<readonly number[]> {

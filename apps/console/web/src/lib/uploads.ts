@@ -1,4 +1,5 @@
 import { projectPath, request, session } from './api.ts'
+import { readBuckets } from './files.ts'
 
 /** Bucket for files uploaded by the page. */
 export const UPLOADS = 'uploads'
@@ -72,9 +73,14 @@ const withBucket = new Set<string>()
 /** Creates the bucket for uploads, unless this page knows that it exists. */
 async function makeBucket(ref: string): Promise<void> {
   if (withBucket.has(ref)) return
+  const buckets = await readBuckets(ref)
+  if (buckets.some(({ name }) => name === UPLOADS)) {
+    withBucket.add(ref)
+    return
+  }
   await request('POST', projectPath(ref, '/storage/v1/bucket'), { name: UPLOADS }).catch((error: unknown) => {
     const { problem } = error as { problem?: { status: number } }
-    // The bucket exists already.
+    // Another page has created the bucket meanwhile.
     if (problem?.status !== 409) throw error
   })
   withBucket.add(ref)
