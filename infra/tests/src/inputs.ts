@@ -1,10 +1,9 @@
-// Files of the repository that the tests of a package may read: exactly those that turbo hashes into the key of their
-// cached result.
+// Lists the files that the tests of a package may read. Turbo hashes the same files into the key of the cached result.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, matchesGlob, relative, sep } from 'node:path'
 import { ROOT } from './tiers.ts'
 
-/** Files in every key: turbo.json's globalDependencies, and those that turbo always hashes. */
+/** Files that turbo hashes into every key, besides the globalDependencies of turbo.json. */
 const GLOBAL = ['package.json', 'pnpm-lock.yaml', 'turbo.json']
 /** Files that are not in the key: installed from the lockfile, or generated from sources with a hash in their name. */
 const DERIVED = /(?:^|\/)(?:node_modules|\.cache)(?:\/|$)/

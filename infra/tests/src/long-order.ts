@@ -31,7 +31,7 @@ export interface Ordered<T> {
  * Suites in the order in which they run: the share of the day, edited suites, suites that earlier runs left out (in the
  * order of `owed`, titles), suites of changed packages in descending order of changed lines, suites of their
  * dependents, and all others. Equal ones are shuffled by `seed`; `day` counts days, so that a suite is left out for at
- * most nine days.
+ * most nine days as long as no suite is added.
  */
 export function orderOf<T extends Candidate>(
   suites: readonly T[],

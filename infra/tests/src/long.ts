@@ -64,7 +64,7 @@ const added = left.filter((suite) => isChanged(suite) && !owed.includes(suite.ti
 writeOwed([...owed.filter((title) => !passed.has(title)), ...added.map(({ title }) => title)])
 if (left.length > 0) {
   const lines = left.map(
-    (suite) => `  ${suite.title}${isChanged(suite) ? ', changed: the next run begins with it' : ''}`,
+    (suite) => `  ${suite.title}${isChanged(suite) ? ', changed: an early place in the next run' : ''}`,
   )
   console.log(`Long suites that did not run this time:\n${lines.toSorted().join('\n')}`)
 }

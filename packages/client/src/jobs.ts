@@ -50,7 +50,7 @@ export interface JobsClient {
 /** How long to wait between two looks at a job. */
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 2000
-/** Consecutive failed polls before waiting ends; a restarting worker is back by then. */
+/** Number of failed polls in a row after which waiting ends: a worker needs less time to restart. */
 const MOST_FAILED_LOOKS = 30
 
 export function makeJobs(ask: Ask, projectRef: string | undefined): JobsClient {

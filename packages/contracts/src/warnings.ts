@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 
-/** A notice about a successful job: what was left out or lost, by reason. */
+/** A warning of a successful job: a kind of data that was left out or changed, with the reason. */
 export const JobWarning = Type.Object({
   code: Type.String({ description: 'Upper case, stable.' }),
   message: Type.String(),

@@ -152,7 +152,7 @@ export class Sessions implements Disposable {
     if (this.#lent.delete(session)) this.#leave(owner!)
   }
 
-  /** Gives the free session to the client that has waited longest among those whose owner is below its share. */
+  /** Gives the free session to the next client in the queue whose owner uses less than its share of sessions. */
   #leave(owner: string): void {
     this.#taken--
     const left = this.#takenBy.get(owner)! - 1

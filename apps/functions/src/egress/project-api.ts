@@ -102,7 +102,7 @@ function keyOfService(caller: Caller | null): string | null {
   return bearerOf(caller.authorization) ?? caller.apikey
 }
 
-/** Queue messages carry the project's key, whoever calls the function. */
+/** Sends a queue message with the key of the project, not with the key of the caller. */
 function sendAs(headers: OutgoingHttpHeaders, key: string | null): void {
   headers['content-profile'] = 'geoembeddings'
   delete headers['apikey']

@@ -36,7 +36,7 @@ const FUNCTIONS = `
     and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
   order by p.oid`
 
-/** Finds a tile function as the caller; null when there is none that the caller may call. */
+/** Finds a tile function with the rights of the caller; null without one that the caller may call. */
 export async function findTileFunction(session: Queryable, schema: string, name: string): Promise<TileFunction | null> {
   const { rows } = await session.query<Found>(FUNCTIONS, [schema, name])
   for (const row of rows) {

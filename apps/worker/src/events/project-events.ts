@@ -154,7 +154,7 @@ export class ProjectEvents {
     await outbox.expire([...this.#lanes.keys()])
   }
 
-  /** Ids of events that this worker is delivering, and of those whose result is not stored yet. */
+  /** Ids of events that this worker is delivering, or has delivered without storing the result yet. */
   #held(): string[] {
     return [...this.#underWay.keys(), ...this.#delivered, ...this.#failed.map(({ id }) => id)]
   }

@@ -65,8 +65,8 @@ export async function lockRun(session: Queryable, { task, id, attempt, run }: Cl
 }
 
 /**
- * Turns an active job into one that has never started, due after an interval, because pg-boss counts an attempt for
- * each fetch of a started job.
+ * Puts an active job back into the queue, due after an interval. Its start is cleared, because pg-boss counts another
+ * attempt for a job that has started.
  */
 export async function putBack(session: Queryable, { task, id }: QueuedJob, after: string): Promise<void> {
   await session.query(

@@ -3,7 +3,7 @@ import type { Http } from '@terrane/service'
 import { toRecord } from '../queue/job-record.ts'
 import type { JobScope } from '../queue/job-row.ts'
 import { ProjectQuery, guarded } from './guarded.ts'
-import { JobParams, findJob, scopeOf, type JobLookup } from './read-jobs.ts'
+import { JobParams, jobIn, scopeOf, type JobLookup } from './read-jobs.ts'
 import type { Submitter } from '../queue/submit.ts'
 
 /** Dependencies of the route that cancels jobs. */
@@ -30,9 +30,9 @@ export function cancelRoute(app: Http, deps: CancelDeps): void {
     }),
     async (request, reply) => {
       const { taskName, job_id: id } = request.params
-      deps.cancelHere(await scopeOf(deps, request, taskName), taskName, id)
-      const found = await findJob(deps, request)
-      const row = await deps.submitter.cancel(found, request.id)
+      const scope = await scopeOf(deps, request, taskName)
+      deps.cancelHere(scope, taskName, id)
+      const row = await deps.submitter.cancel(await jobIn(deps, scope, taskName, id), request.id)
       deps.onCancel()
       return reply.code(row.status === 'running' ? 202 : 200).send(toRecord(row))
     },

@@ -101,8 +101,12 @@ function listRoute(app: Http, deps: JobLookup): void {
  */
 export async function findJob(deps: JobLookup, request: FastifyRequest): Promise<JobRow> {
   const { taskName, job_id: id } = request.params as { taskName: string; job_id: string }
-  const scope = await scopeOf(deps, request, taskName)
-  const row = UUID.test(id) ? await deps.store.find(scope, taskName, id) : null
+  return jobIn(deps, await scopeOf(deps, request, taskName), taskName, id)
+}
+
+/** A job of a task in a scope. @throws JOB_NOT_FOUND */
+export async function jobIn({ store }: JobLookup, scope: JobScope, task: string, id: string): Promise<JobRow> {
+  const row = UUID.test(id) ? await store.find(scope, task, id) : null
   if (!row) throw jobNotFound({ id })
   return row
 }

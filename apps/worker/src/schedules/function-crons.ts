@@ -122,7 +122,7 @@ export class FunctionCrons {
     await this.#options.boss.offWork(QUEUE, { wait: true })
   }
 
-  /** Updates the schedules to those that functions declare now. */
+  /** Adds the schedules that functions declare, and deletes the others. */
   async #follow(): Promise<void> {
     const { database, logger } = this.#options
     await database.query(

@@ -214,7 +214,7 @@ describe('dependencies that fail', () => {
     expect((await ends()).filter((end) => end.includes('worker_lost'))).toEqual([])
   })
 
-  /** The final status and error code of each job; `open` for one that has not ended. */
+  /** Status and error code of each job; `open` while it runs. */
   async function ends(): Promise<string[]> {
     const init = { headers: headers(), signal: AbortSignal.timeout(5000) }
     const read = async (self: string) => {

@@ -75,7 +75,7 @@ describe(`the worst requests (${testLane()})`, () => {
     return memory(app)
   }
 
-  /** Ends a job that would take the time and the memory of what is asked next. */
+  /** Cancels a job and waits for its end, so that it does not disturb the next measurement. */
   async function stop(app: string, job: string): Promise<void> {
     const headers = house.credentials(app, 'owner')
     const { status } = await fetch(`${house.app(app).url}${job}`, { method: 'DELETE', headers })

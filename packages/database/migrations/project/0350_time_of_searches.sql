@@ -87,9 +87,9 @@ begin
 end
 $$;
 
--- Rows near a vector by the index of a table: some times those that are wanted, to be ranked by full precision. Null when
--- the index ran out before. Most rows that a small area leaves out are told by their boxes, at a tenth of the cost. Compiling
--- the query would take longer than it runs.
+-- Ids of the rows near a vector, by the index of a table. There are several times more than wanted, because the caller ranks
+-- them again by full precision. Null when the index returns fewer rows than wanted. Boxes are compared before shapes, at a
+-- tenth of the cost. Compiling the query (jit) would take longer than it runs.
 create function geoembeddings.candidates(
   target regclass, dims integer, metric text, query_vector vector, label_name text, area geometry, wanted integer,
   part geoembeddings.time_part default null
@@ -221,7 +221,7 @@ declare
   ids bigint[];
   vectors vector[];
   similarities double precision[];
-  -- The similarity of each candidate to the most similar chosen one; null for those that are chosen.
+  -- For each candidate, its similarity to the most similar row chosen so far; null once it is chosen itself.
   nearest double precision[];
   chosen integer[] := '{}';
   next integer;

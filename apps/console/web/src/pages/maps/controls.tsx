@@ -10,7 +10,7 @@ export function Option({ label, children }: { label: string; children: Component
   )
 }
 
-/** A choice of named values. A chosen value that is no longer offered stays in the list. */
+/** A select of named values. The current value stays in the list even when it is not an option any more. */
 export function Choice<T extends string>(props: {
   label: string
   value: T
