@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
-import { Projects, mergeCredentials, registerLocal } from '@terrane/control'
+import { Projects, registerLocal } from '@terrane/control'
 import { migrate, openDatabase } from '@terrane/database'
 import { splitList } from '@terrane/core'
 import {
@@ -168,7 +168,6 @@ async function openOutside(config: WorkerConfig, { registry, database, logger, o
     const functionsUrl = config.TERRANE_FUNCTIONS_URL
     return { ...outside, projects: localProject({ ref, id, database, store, sealer, functionsUrl, serviceRoleKey }) }
   }
-  await mergeCredentials(database, sealer, (error) => logger.error({ err: error }, 'credentials cannot be opened'))
   const projects = sharedProjects({
     projects: new Projects(database, sealer),
     sealer,

@@ -87,10 +87,9 @@ export const secretsKeyNeeded = defineError(
 export const credentialsUnreadable = defineError(
   'CREDENTIALS_UNREADABLE',
   'internal',
-  (f: { ref: string; part: string }) => `What the ${f.part} knew of project '${f.ref}' cannot be opened`,
-  () => ({
-    hint: 'It was sealed with another TERRANE_SECRETS_KEY. Set that one, or describe the project anew with `terrane project set`.',
-  }),
+  (f: { ref: string; part: string }) =>
+    `The credentials of project '${f.ref}' are those of an early version's ${f.part}`,
+  () => ({ hint: 'Describe the project anew with `terrane project set`.' }),
 )
 
 export const credentialsInvalid = defineError(

@@ -200,7 +200,10 @@ export class Projects {
           name,
         ])
       if (!credentials) return
-      await writeCredentials(session, id, this.#seal(credentials, id))
+      await session.query(
+        'update terrane.projects set sealed_credentials = $2, updated_at = clock_timestamp() where id = $1',
+        [id, this.#seal(credentials, id)],
+      )
       await session.query('delete from terrane.unmerged_credentials where project_id = $1', [id])
       await endCredentialKeys(session, id, credentials, overlapMs)
       await registerCredentialKeys(session, { id, organizationId }, credentials)
@@ -262,21 +265,13 @@ export class Projects {
 }
 
 /** Additional data (AAD) of a project's sealed credentials. */
-export function credentialContext(id: string): string {
+function credentialContext(id: string): string {
   return `project ${id}`
 }
 
 /** Additional data (AAD) of an organization's sealed services key. */
 export function servicesKeyContext(organizationId: string): string {
   return `console organization ${organizationId}`
-}
-
-/** Writes sealed credentials. */
-export async function writeCredentials(session: Queryable, id: string, sealed: Buffer): Promise<void> {
-  await session.query(
-    'update terrane.projects set sealed_credentials = $2, updated_at = clock_timestamp() where id = $1',
-    [id, sealed],
-  )
 }
 
 /** Text that is neither a reference nor an id is not looked up. */

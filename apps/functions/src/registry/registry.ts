@@ -264,27 +264,6 @@ export class Registry {
     )
   }
 
-  /**
-   * Encrypts secrets again for their project's id that an earlier version had encrypted for the project's reference.
-   */
-  async resealSecrets(onUnreadable: (error: unknown) => void): Promise<void> {
-    const { rows } = await this.database.query<{ id: string; ref: string; name: string; key: string; sealed: Buffer }>(
-      `select project_id as id, sealed_for as ref, name, key, sealed from terrane.function_secrets where sealed_for is not null`,
-    )
-    for (const { id, ref, name, key, sealed } of rows) {
-      try {
-        const value = this.#sealer.open(sealed, secretContext(ref, name, key))
-        await this.database.query(
-          `update terrane.function_secrets set sealed = $5, sealed_for = null
-           where (project_id, name, key) = ($1, $2, $3) and sealed_for = $4`,
-          [id, name, key, ref, this.#sealer.seal(value, secretContext(id, name, key))],
-        )
-      } catch (error) {
-        onUnreadable(error)
-      }
-    }
-  }
-
   /** Replaces the registry's project ids by the host's own, and leaves out projects that this host does not serve. */
   #own(records: readonly LiveRecord[]): LiveRecord[] {
     return records.flatMap((record) => {
