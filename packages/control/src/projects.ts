@@ -1,7 +1,7 @@
 import { PROJECT_REF_PATTERN } from '@terrane/contracts/names'
 import { uuidv7 } from '@terrane/core'
 import type { Principal } from '@terrane/auth'
-import type { Database, Queryable } from '@terrane/database'
+import type { Database } from '@terrane/database'
 import type { Sealer } from '@terrane/service'
 import type { Credentials } from './credentials.ts'
 import { deleteProject, type RemainingHooks } from './delete-project.ts'
