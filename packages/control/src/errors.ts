@@ -31,7 +31,7 @@ export const projectBusy = defineError(
 export const refInvalid = defineError(
   'PROJECT_REF_INVALID',
   'invalid',
-  (f: { ref: string }) => `'${f.ref}' is no project reference`,
+  (f: { ref: string }) => `'${f.ref}' is not a project reference`,
   () => ({ hint: 'A reference has 1 to 63 of a-z, 0-9, - and _, and begins with a letter or digit.' }),
 )
 
@@ -88,7 +88,7 @@ export const credentialsUnreadable = defineError(
   'CREDENTIALS_UNREADABLE',
   'internal',
   (f: { ref: string; part: string }) =>
-    `The credentials of project '${f.ref}' are those of an early version's ${f.part}`,
+    `The credentials of project '${f.ref}' are in the format of an early version's ${f.part}`,
   () => ({ hint: 'Describe the project anew with `terrane project set`.' }),
 )
 

@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '@terrane/database'
 import type { Sealer } from '@terrane/service'
-import { nameTaken } from '../errors.ts'
+import { nameTaken, secretOutdated } from '../errors.ts'
 import type { Policy } from '../policy.ts'
 
 /** A version as it is recorded. */
@@ -209,13 +209,20 @@ export class Registry {
     return [...new Set(digests)].filter((digest) => !used.has(digest))
   }
 
-  /** The secrets of a function, or with an empty name the project's, opened. */
+  /**
+   * The secrets of a function, or with an empty name the project's, opened.
+   *
+   * @throws FUNCTION_SECRET_OUTDATED, SEAL_BROKEN
+   */
   async secrets(project: string, name: string, database: Queryable = this.database): Promise<Record<string, string>> {
     const id = this.#ids.toRegistry(project)
-    const { rows } = await database.query<{ key: string; sealed: Buffer }>(
-      'select key, sealed from terrane.function_secrets where project_id = $1 and name = $2 order by key',
+    const { rows } = await database.query<{ key: string; sealed: Buffer; isOutdated: boolean }>(
+      `select key, sealed, sealed_for is not null as "isOutdated" from terrane.function_secrets
+       where project_id = $1 and name = $2 order by key`,
       [id, name],
     )
+    const outdated = rows.flatMap(({ key, isOutdated }) => (isOutdated ? [key] : []))
+    if (outdated.length > 0) throw secretOutdated({ names: outdated })
     const open = (key: string, sealed: Buffer) => this.#sealer.open(sealed, secretContext(id, name, key)) as string
     return Object.fromEntries(rows.map(({ key, sealed }) => [key, open(key, sealed)]))
   }

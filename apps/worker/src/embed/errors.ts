@@ -22,7 +22,7 @@ export const modelReplaced = defineError(
   'conflict',
   (f: { table: string; model: string }) =>
     `The table ${f.table} was made with other files of the model ${f.model} than the present ones`,
-  () => ({ hint: 'Make the table anew, or put the files of that time back.' }),
+  () => ({ hint: 'Make the table again, or restore the model files that it was made with.' }),
 )
 
 export const chipEmpty = defineError(
@@ -54,7 +54,7 @@ export const chipRescale = defineError(
   'invalid',
   (f: { text: string; why: string }) => `rescale ${f.text} ${f.why}`,
   () => ({
-    errors: [{ path: '/querystring/rescale', message: 'must be min,max, or min,max of each colour, of a PNG' }],
+    errors: [{ path: '/querystring/rescale', message: 'must be min,max, or min,max for each colour of a PNG' }],
   }),
 )
 

@@ -5,7 +5,7 @@ export const importNotFound = defineError(
   'not_found',
   (f: { prefix: string }) => `There are no tables ${f.prefix}_… of an import that can be updated`,
   () => ({
-    hint: 'Import them with osmImportArea and updatable, or name the tablePrefix of an import that was made so.',
+    hint: 'Import them with osmImportArea and updatable, or name the tablePrefix of such an import.',
     errors: [{ path: '/tablePrefix', message: 'must be that of an import with updatable' }],
   }),
 )
