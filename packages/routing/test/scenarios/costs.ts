@@ -429,7 +429,7 @@ E---3-4---F
   })),
 ]
 
-/** What each term of a cost comes to. */
+/** Effects of each term of the costs. */
 export const COST_SCENARIOS: readonly Scenario[] = [...CHAINS, ...TURNS, ...MORE]
 
 /** Who is asked about a thing on a node: motorcycles pass where motor vehicles may, which Valhalla 3.6.1 does not see. */
