@@ -85,4 +85,4 @@ export const badFeature = defineError(
   () => ({ hint: 'Send a GeoJSON Feature with a Polygon or MultiPolygon in longitude and latitude.' }),
 )
 
-export const tileOutside = defineError('TILE_OUTSIDE', 'not_found', () => 'Nothing of the raster lies there.')
+export const tileOutside = defineError('TILE_OUTSIDE', 'not_found', () => 'The raster does not cover this place.')

@@ -44,7 +44,7 @@ export const chipUnits = defineError(
   'invalid',
   (f: { table: string; why: string }) => `The picture does not compare with the table ${f.table}: ${f.why}`,
   () => ({
-    hint: 'Send a PNG as /raster/v1 drew it, rescale=min,max with what 0 and 255 of the PNG stand for, or a GeoTIFF that was cut from the raster.',
+    hint: 'Send a PNG as /raster/v1 draws it, with the values of its 0 and 255 as rescale=min,max, or a GeoTIFF cut from the raster.',
     errors: [{ path: '/querystring/rescale', message: 'is needed, or a picture in the units of the table' }],
   }),
 )

@@ -34,7 +34,7 @@ export const replicationUnknown = defineError(
 export const replicationUrlInvalid = defineError(
   'OSM_REPLICATION_URL_INVALID',
   'invalid',
-  () => 'The URL of a replication server is that of a folder, without a query',
+  () => 'The URL of a replication server must name a folder and have no query',
   () => ({ errors: [{ path: '/source/url', message: 'must be the folder of state.txt' }] }),
 )
 
