@@ -5,7 +5,7 @@ import { type Ask, by, named, primary, residential, type Scenario, secondary } f
 
 const oneway = (tags: OsmTags): OsmTags => ({ ...tags, oneway: 'yes' })
 
-/** A crossing X of eight arms, of which F and H are of one kind: every turn from H. */
+/** A crossing X of eight arms where F and H are of one kind: every turn from H. */
 function arms(behaviour: string, from: OsmTags, others: OsmTags): Scenario {
   return {
     behaviour,
