@@ -89,7 +89,7 @@ export const credentialsUnreadable = defineError(
   'internal',
   (f: { ref: string; part: string }) =>
     `The credentials of project '${f.ref}' are in the format of an early version's ${f.part}`,
-  () => ({ hint: 'Describe the project anew with `terrane project set`.' }),
+  () => ({ hint: 'Describe the project again with `terrane project set`.' }),
 )
 
 export const credentialsInvalid = defineError(
