@@ -30,7 +30,6 @@ export async function withControlPlane<T>(work: (control: ControlPlane) => Promi
   const sealer = secretsKey ? await sealerOf(secretsKey) : null
   await using database = await openDatabase({ url, max: 2, applicationName: 'terrane cli' })
   await migrate(database, ['control'])
-  if (sealer) await control.mergeCredentials(database, sealer, warn)
   return await work({
     organizations: new control.Organizations(database),
     projects: new control.Projects(database, sealer),
@@ -43,8 +42,4 @@ async function sealerOf(text: string): Promise<Sealer> {
   const key = parseSecretsKey(text)
   if (key) return createSealer(key)
   throw new TerraneError('SECRETS_KEY_INVALID', 'invalid', 'TERRANE_SECRETS_KEY is not 32 bytes as hex or base64')
-}
-
-function warn(error: unknown): void {
-  process.stderr.write(`terrane: ${error instanceof Error ? error.message : String(error)}\n`)
 }

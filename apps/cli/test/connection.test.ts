@@ -12,7 +12,7 @@ import { run } from '../src/run.ts'
 const SECRET = 'the secret of the stack'
 let home: string
 const servers: Server[] = []
-/** What every server of a test has heard. */
+/** Requests to all servers of a test. */
 const heard: IncomingMessage[] = []
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'terrane-connection-'))

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-/** What the zip of a path holds, and that it is gone afterwards. */
+/** Entries of the zip of a path; checks that the zip is deleted afterwards. */
 async function entriesOf(path: string): Promise<Record<string, string>> {
   let file: string
   let entries: Record<string, Uint8Array>

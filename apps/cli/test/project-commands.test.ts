@@ -27,7 +27,7 @@ const job = {
   updated_at: '2026-01-01T00:00:01Z',
 }
 
-/** What the project answers by the beginning of a call; everything else is not found. */
+/** Answers of the project by the beginning of a call; other calls are not found. */
 let answers: Record<string, readonly [status: number, body: unknown]>
 let asked: { call: string; body: unknown }[]
 let close: () => void

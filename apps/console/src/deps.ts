@@ -3,7 +3,6 @@ import {
   Keys,
   Organizations,
   Projects as RegisteredProjects,
-  mergeCredentials,
   registerLocal,
 } from '@terrane/control'
 import { migrate, openDatabase, type Database } from '@terrane/database'
@@ -44,8 +43,6 @@ export async function openDeps(config: ConsoleConfig, hashCost?: HashCost): Prom
   const local = config.TERRANE_MODE === 'local' ? await registerStack(config, database, logger) : null
   await makeFirst(config, database, accounts, logger)
   const sealer = openSealer(config)
-  const onUnreadable = (error: unknown) => logger.error({ err: error }, 'credentials cannot be opened')
-  if (sealer) await mergeCredentials(database, sealer, onUnreadable)
   const pageDir = await preparePage(config.TERRANE_CONSOLE_PAGE_DIR, logger)
 
   const all = opening.move()

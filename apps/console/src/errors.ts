@@ -79,7 +79,7 @@ export const originInvalid = defineError(
 export const filtersInvalid = defineError(
   'FILTERS_INVALID',
   'invalid',
-  () => 'filters: a list of at most 5 filters of a layer, as JSON, is wanted',
+  () => 'filters must be a JSON list of at most 5 filters of a layer',
 )
 
 export const serviceOff = defineError(

@@ -160,7 +160,7 @@ test('what cannot be made public is told, opens no table, and no origin but a wh
       : answerMaps(asked, response)
   const answer = await share([], { tables })
   expect([answer.status, await answer.json()]).toMatchObject([409, { code: 'TABLE_NOT_SHARED' }])
-  // What was open before stays open.
+  // Tables that were public before stay public.
   expect([stored['is_public'], open]).toEqual([false, ['public.parks']])
   // A map that is not kept as public leaves no key and no open table behind.
   stored['style'] = style
@@ -197,7 +197,7 @@ test('the page of a public map may be framed by its origins alone, that of any o
   const page = async () => (await fetch(`${console_.url}/m/${projectId}/${ID}`)).headers
   expect((await page()).get('content-security-policy')).toContain(`frame-ancestors 'none'`)
   await share(['https://maps.example.org'])
-  // What a project writes past the console comes into no header.
+  // Values that a project writes without the console reach no header.
   stored['origins'] = [...(stored['origins'] as string[]), `'self'; script-src *`, 'https://a;b']
   const headers = await page()
   const policy = headers.get('content-security-policy')!

@@ -67,7 +67,7 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
   const functions = opening.use(new Functions(factory, capacity, base.observer))
   metrics.watch(functions, capacity)
 
-  const lost = (error: unknown) => logger.warn({ err: error }, 'crons of functions in the folder cannot be told')
+  const lost = (error: unknown) => logger.warn({ err: error }, 'crons of functions in the folder cannot be recorded')
   const own = base.registryIds.toRegistry(config.TERRANE_PROJECT_REF)
   const served = database && new ServedFunctions(database, own, lost)
   const folder = await openFolder(config, { projects, functions, factory, builder, logBook, served, checkTypes })

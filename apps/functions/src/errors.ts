@@ -50,6 +50,14 @@ export const missingSecrets = defineError(
   () => ({ hint: 'Set them, or take them out of "secrets".' }),
 )
 
+export const secretOutdated = defineError(
+  'FUNCTION_SECRET_OUTDATED',
+  'conflict',
+  (f: { names: readonly string[] }) =>
+    `An early version encrypted these secrets for the project's name: ${f.names.join(', ')}`,
+  () => ({ hint: 'Set them again, or delete them.' }),
+)
+
 export const bootFailed = defineError(
   'FUNCTION_BOOT_FAILED',
   'invalid',

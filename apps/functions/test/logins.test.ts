@@ -1,4 +1,4 @@
-// What a function can change of the logins that functions' sessions run under.
+// Changes that a function can make to the logins of functions' sessions.
 import { hashKey } from '@terrane/auth'
 import { Keys, Organizations, Projects, openKeyring } from '@terrane/control'
 import { migrate, type LentSession } from '@terrane/database'
@@ -137,7 +137,7 @@ describe.skipIf(!isPostgres)('logins of functions on a server', () => {
     const [first, second] = [await userOf(before), await userOf(opened)]
     expect(first).not.toBe(second)
 
-    // What the login has stored for itself is read at the start of a session, and it starts none.
+    // Settings stored for a login are read when it opens a session, and this one opens none.
     const user = await userOf(attacker)
     await sessions.giveBack(attacker, false)
     const again = await sessions.lease(ANON, 'again')

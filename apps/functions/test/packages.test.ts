@@ -1,4 +1,4 @@
-// What packages from npm need of the host, by small packages that do the same. The real ones: long/packages.long.test.ts.
+// Needs of npm packages, tested by small packages that do the same. The real ones: long/packages.long.test.ts.
 import { createHash, createHmac } from 'node:crypto'
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { mkdtemp, rm } from 'node:fs/promises'

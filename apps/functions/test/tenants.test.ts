@@ -174,6 +174,20 @@ describe(`two organizations with a project of one name on a functions host (${te
     await expect(registry.secrets(first.id, '')).rejects.toMatchObject({ code: 'SEAL_BROKEN' })
   })
 
+  test('a secret that an early version encrypted for the reference is named until it is set again', async () => {
+    const { id, mark } = tenants[1]!
+    await db.database.query(
+      `update terrane.function_secrets set sealed = 'x', sealed_for = 'same' where project_id = $1`,
+      [id],
+    )
+    await expect(registry.secrets(id, '')).rejects.toMatchObject({
+      code: 'FUNCTION_SECRET_OUTDATED',
+      message: expect.stringContaining('SAME'),
+    })
+    await registry.changeSecrets(id, '', { SAME: mark })
+    expect(await registry.secrets(id, '')).toEqual({ SAME: mark })
+  })
+
   test('no route of the deploy API opens a project for the key or the token of the other one', async () => {
     const routes = app.routeList.filter(({ method, url }) => method !== 'HEAD' && url.startsWith('/v1/projects/:ref'))
     expect(routes.length).toBeGreaterThan(8)

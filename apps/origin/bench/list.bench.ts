@@ -1,5 +1,5 @@
-// The first 100 of 10,000 objects on an S3 service, listed as supabase-js asks for them; beside the requests that S3 itself
-// takes for as many keys.
+// Lists the first 100 of 10,000 objects on an S3 service, as supabase-js asks for them, compared with the S3 requests for
+// as many keys.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { loadavg } from 'node:os'

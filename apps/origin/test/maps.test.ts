@@ -49,7 +49,7 @@ test('a map is its owner’s: others see what was published of it while it is pu
   const published = { published_title: 'Shown', published_style: { shown: 1 }, origins: [] }
   const publish = (change: object) => maps(service).from('maps').update(change).eq('id', id)
   expect((await publish({ is_public: true, publishable_key: 'key', ...published })).error).toBeNull()
-  // What is saved later is not published.
+  // Later versions are not published.
   expect((await save(user, id, 1, { title: 'Secret', style: { secret: 2 } })).data).toMatchObject({ version: 2 })
   const shown = { id, title: 'Shown', style: { shown: 1 }, publishable_key: 'key', origins: [] }
   for (const key of [user, stranger, anon, service])
@@ -62,7 +62,7 @@ test('a map is its owner’s: others see what was published of it while it is pu
   expect((await publish({ is_public: false })).error).toBeNull()
   expect((await maps(anon).from('public_maps').select().eq('id', id)).data).toEqual([])
   expect((await save(stranger, id, 1, { title: 'Mine' })).status).toBe(404)
-  // What it was before stays the owner's.
+  // Earlier versions are visible to the owner only.
   const versions = (key: string) => maps(key).from('map_versions').select('version').eq('map_id', id)
   expect([(await versions(user)).data, (await versions(stranger)).data]).toEqual([[{ version: 1 }, { version: 2 }], []])
   expect((await maps(anon).from('map_versions').select('version')).status).toBe(401)
@@ -118,7 +118,7 @@ test('classes are counted under the caller’s role, of a column of numbers, and
   })
   const ask = (key: string, table: string, column: string, breaks?: unknown) =>
     maps(key).rpc('number_classes', { p_schema: 'public', p_table: table, p_column: column, p_breaks: breaks })
-  // Who may not read a column is not told that it is there.
+  // A column that the role may not read is answered like a missing one.
   expect((await ask(origin.keys.anon, 'columns_of_others', 'n')).error?.message).toContain(
     'has no column n that you may',
   )

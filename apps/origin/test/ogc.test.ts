@@ -309,7 +309,7 @@ describe('features', () => {
     const page = await readPage(session, found, query, AS_GEOJSON)
     expect([page.features.length, page.next, page.matched]).toEqual([1, ['offset', '1'], null])
     expect(asked.at(-1)).toBe('rollback to counted')
-    // What follows would be refused.
+    // The next page would be refused.
     expect((await readPage(session, found, { ...query, offset: 10_000_000 }, AS_GEOJSON)).next).toBeNull()
   })
 
@@ -734,7 +734,7 @@ describe('changes', () => {
     const big = feature({ name: 'big', owner: USER }).replace('"name":"big"', '"name":"big","big":9223372036854775807')
     expect((await send('PUT', path, big)).status).toBe(204)
     expect(await (await ask(path, { key: origin.keys.user })).text()).toContain('"big":9223372036854775807')
-    // What a replacement leaves out has its default again.
+    // Columns that a replacement omits get their defaults.
     expect((await send('PUT', path, feature({ height: 4 }, null, { id: 101 }))).status).toBe(204)
     expect(await shown()).toMatchObject({
       geometry: null,

@@ -162,7 +162,7 @@ describe('an item or a table', () => {
     const { anon, user, service } = origin.keys
     const outward = '/preview?url=storage://imagery/outward.json&assets=red'
     expect((await ask(outward, service)).status).toBe(200)
-    // What was drawn for the service role is not given to others.
+    // Pictures drawn for the service role are not served to others.
     expect(await codeOf(await ask(outward, anon))).toEqual([403, 'FORBIDDEN'])
     expect(await codeOf(await ask(outward))).toEqual([401, 'UNAUTHORIZED'])
     expect(await codeOf(await ask('/preview?url=storage://imagery/secret.json&assets=red', service))).toEqual([

@@ -387,7 +387,7 @@ describe('our own encoder beside the database', () => {
         const [expected, found] = [shapesOf(theirs), shapesOf(ours)]
         for (const id of new Set([...expected.keys(), ...found.keys()])) {
           const [one, other] = [expected.get(id), found.get(id)]
-          // What only grazes the rim of the buffer may be in one alone.
+          // A shape that only touches the edge of the buffer may be in one of them only.
           const points = [one, other].flatMap((shape) => shape?.rings.flat() ?? [])
           if (points.every(isAtRim)) continue
           expect([z, x, y, id, other?.properties]).toEqual([z, x, y, id, one?.properties])

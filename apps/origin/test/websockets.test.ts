@@ -9,7 +9,7 @@ const KEY = 'dGhlIHNhbXBsZSBub25jZQ=='
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 const FLOOD = 64 * 1024 * 1024
 
-/** What the service behind the origin was asked, and its ends of the WebSockets. */
+/** Requests to the service behind the origin, and its ends of the WebSockets. */
 const asked: { readonly url: string; readonly headers: IncomingHttpHeaders }[] = []
 const sockets: Socket[] = []
 let flooded = 0

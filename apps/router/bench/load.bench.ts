@@ -43,7 +43,7 @@ function directRate(): number {
 async function run(milliseconds: number) {
   const times: number[] = []
   const memory: number[] = []
-  // What the router says in this process is what the server has to say.
+  // The server must answer like the router in this process.
   const expected = new Map(bodies.map((body) => [body, inProcess.answer(body).status]))
   const end = performance.now() + milliseconds
   let errors = 0

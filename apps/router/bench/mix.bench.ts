@@ -12,7 +12,7 @@ const MODES = ['auto', 'auto', 'bicycle', 'pedestrian', 'truck']
 interface Ask {
   readonly action: string
   readonly body: string
-  /** What its answer holds. */
+  /** Text that its answer contains. */
   readonly holds: string
 }
 

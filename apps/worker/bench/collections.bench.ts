@@ -140,7 +140,7 @@ for (let round = 0; round < rounds; round++) {
     const indexing = timing(job!, 'index')
     const index = Math.max(0, indexing - small)
     const between = all - indexing - sum(parts.map((part) => lasted(part))) / count
-    // What a part does beside reading and embedding: mostly the copy of its rows.
+    // Time of a part beside reading and embedding: mostly the copy of its rows.
     const giving = median(parts.map((part) => lasted(part) - timing(part, 'total')))
     together.get(count)!.push({ all, index, between })
     console.log(

@@ -250,7 +250,7 @@ async function expectOnce(): Promise<void> {
   if (rows[0]!.wrong > 0) throw new Error(`${rows[0]!.wrong} jobs did not succeed in one run`)
 }
 
-/** What the jobs made is there, each once; then it is removed. */
+/** Checks that each effect of the jobs is there once, and removes it. */
 async function expectEffects(asked: readonly Asked[]): Promise<void> {
   const of = (task: string) => asked.filter((one) => one.task === task)
   for (const project of PROJECTS) {

@@ -1,4 +1,4 @@
-// What the stop of its worker costs a job that has no checkpoint: archiveToPmtiles and exportTable of a table, once at once and once
+// Cost of a worker's stop for a job without checkpoints: archiveToPmtiles and exportTable of a table, once at once and once
 // with a stop half-way, by the time that workers spend on it.
 //   stop-cost.bench.ts [rows, 200000]; DATABASE_URL names the server, else the embedded database
 import { loadavg } from 'node:os'

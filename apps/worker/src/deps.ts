@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
-import { Projects, mergeCredentials, registerLocal } from '@terrane/control'
+import { Projects, registerLocal } from '@terrane/control'
 import { migrate, openDatabase } from '@terrane/database'
 import { splitList } from '@terrane/core'
 import {
@@ -34,7 +34,7 @@ import { engineOf, makeTasks, openModels } from './jobs/tasks.ts'
 import { observe } from './observe.ts'
 import { Geocoder } from './places/geocoder.ts'
 import { localProject } from './projects/local-project.ts'
-import { sharedProjects, storeCache } from './projects/shared-projects.ts'
+import { SharedProjects, storeCache } from './projects/shared-projects.ts'
 import { startBoss } from './queue/boss.ts'
 import { EventHub } from './queue/event-hub.ts'
 import { countAttempts, countJobs } from './queue/job-metrics.ts'
@@ -168,8 +168,7 @@ async function openOutside(config: WorkerConfig, { registry, database, logger, o
     const functionsUrl = config.TERRANE_FUNCTIONS_URL
     return { ...outside, projects: localProject({ ref, id, database, store, sealer, functionsUrl, serviceRoleKey }) }
   }
-  await mergeCredentials(database, sealer, (error) => logger.error({ err: error }, 'credentials cannot be opened'))
-  const projects = sharedProjects({
+  const projects = new SharedProjects({
     projects: new Projects(database, sealer),
     sealer,
     allowTargets: config.TERRANE_ALLOW_PROJECT_TARGET,

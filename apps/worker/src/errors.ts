@@ -56,14 +56,14 @@ export const jobNotFailed = defineError(
   'JOB_NOT_FAILED',
   'conflict',
   (f: { status: string }) => `Only a job that has failed can be tried again; this one is ${f.status}`,
-  () => ({ hint: 'Cancel it first, or submit the request anew.' }),
+  () => ({ hint: 'Cancel it first, or submit the request again.' }),
 )
 
 export const shardNotRetried = defineError(
   'JOB_IS_A_PART',
   'conflict',
   (f: { parent: string }) => `This job is a part of the job ${f.parent}, which alone can be tried again`,
-  () => ({ hint: 'Submit the whole request anew with mode "append": what is done is skipped.' }),
+  () => ({ hint: 'Submit the whole request again with mode "append"; finished parts are skipped.' }),
 )
 
 export const noJobYet = defineError(

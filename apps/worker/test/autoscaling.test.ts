@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => api[Symbol.asyncDispose]())
 
-/** What KEDA reads: one number of one row. */
+/** The number that KEDA reads: one column of one row. */
 async function wanted(): Promise<number> {
   const { rows } = await api.db.database.query<Record<string, number>>(query)
   expect([rows.length, Object.keys(rows[0]!).length]).toEqual([1, 1])

@@ -64,7 +64,7 @@ export function areaUnderCurve(order: readonly number[], changed: ReadonlySet<nu
 
 const UTM = { epsg: 32633, affine: [400_000, 10, 0, 5_500_000, 0, -10] as const }
 
-/** What a tile shows: a colour and a grain. */
+/** Contents of a tile: a colour and a grain. */
 interface Ground {
   readonly color: readonly number[]
   readonly amplitude: number

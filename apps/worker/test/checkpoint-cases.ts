@@ -19,7 +19,7 @@ export interface Case {
   readonly task: string
   readonly body: (name: string) => object
   readonly stopAt: number
-  /** What the log says of a run that goes on. */
+  /** Log message of a run that goes on. */
   readonly says?: RegExp
 }
 
@@ -76,7 +76,7 @@ function publishRelease(): void {
   server.files.set('/catalog.json', Buffer.from(JSON.stringify({ latest: RELEASE, links })))
 }
 
-/** Features some of which are of another type, without a geometry, or not on any map. */
+/** Features; some have another type, or no geometry. */
 function layer(name: string): Buffer {
   const texts = Array.from({ length: LINES }, (_, i) => {
     const at = [(i % 170) + 0.5, (i % 80) + 0.25]
@@ -172,7 +172,7 @@ export async function finish(self: string): Promise<JobRecord> {
   return await until(api, self)
 }
 
-/** The tasks, each of which stands still at a checkpoint of its run, right before or after it is kept. */
+/** The tasks; each stops at a checkpoint of its run, right before or after it is kept. */
 function halting(stopAt: number, isKept: boolean, reach: () => void): Task[] {
   return api.deps.tasks.map((task) => {
     const run: Task['run'] = (input, context) => {
@@ -225,7 +225,7 @@ export async function ask({ task, body }: Case, name: string): Promise<string> {
   return job.links.self
 }
 
-/** What the log of a job says. */
+/** Log messages of a job. */
 export const messages = async (self: string) =>
   (await api.app.inject({ url: `${self}/log`, headers: HEADERS })).json<JobLog>().data.map(({ message }) => message)
 
@@ -250,7 +250,7 @@ export async function content(name: string): Promise<Record<string, string>> {
   return found
 }
 
-/** What a result says but for names and times. */
+/** A result without names and times. */
 function comparable({ result }: JobRecord, name: string): unknown {
   const { timings: _, seconds: __, source, ...rest } = result!
   const { requests: ___, bytes_read: ____, ...origin } = (source ?? {}) as Record<string, unknown>

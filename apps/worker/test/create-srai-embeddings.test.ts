@@ -40,7 +40,7 @@ let worker: TestWorker
 let server: Server
 let origin: string
 type Route = (request: IncomingMessage, response: ServerResponse) => void
-/** What the local server answers, by path. */
+/** Answers of the local server by path. */
 const routes = new Map<string, Route>()
 const requests: IncomingMessage[] = []
 let count = 0

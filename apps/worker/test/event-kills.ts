@@ -18,7 +18,7 @@ interface Options {
   readonly seed: number
 }
 
-/** What a receiver heard: the versions of each row, as they came. */
+/** Events of a receiver: the versions of each row, in the order of arrival. */
 type Heard = Map<number, number[]>
 
 const WRITERS = 4
@@ -45,7 +45,7 @@ export async function deliverUnderKills({
     request.on('end', () => {
       const { record } = JSON.parse(body) as { record: { id: number; v: number } }
       heard.get(record.id)!.push(record.v)
-      // What is heard, and answered by an error or not at all, comes again.
+      // Events answered by an error, or not at all, are sent again.
       const luck = count++ % 50
       if (luck === 7) response.destroy()
       else response.writeHead(luck === 13 ? 503 : 204).end()

@@ -50,7 +50,7 @@ describe('what a table holds comes back from', () => {
     CSV: ['raw', 'price', 'doc', 'list', 'yes', 'name'],
     FlatGeobuf: ['doc', 'list', 'price'],
   }
-  /** What the formats say that they lack. */
+  /** Warnings of the formats. */
   const said: Partial<Record<ExportFormat, readonly string[]>> = {
     CSV: ['NULL_TEXTS_EMPTY'],
     GeoPackage: ['TIMES_CUT'],

@@ -10,7 +10,7 @@ const Body = Type.Object(
     tableName: Type.String({ pattern: '^[a-z][a-z0-9_]{0,62}$' }),
     steps: Type.Optional(Type.Integer({ minimum: 0, default: 3 })),
     stepMs: Type.Optional(Type.Integer({ minimum: 0, default: 10 })),
-    /** What goes wrong, if anything, and in how many of the first attempts. */
+    /** Kind of failure, if any, and the number of first attempts that fail. */
     fault: Type.Optional(Type.Enum(['input', 'upstream', 'bug', 'after-swap'])),
     faultyAttempts: Type.Optional(Type.Integer({ default: 99 })),
     url: Type.Optional(Type.String({ maxLength: 2000 })),

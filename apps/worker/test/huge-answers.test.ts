@@ -11,7 +11,7 @@ import { Geocoder, RequestInterval } from '../src/places/geocoder.ts'
 import { cachedDownload } from '../src/jobs/osm/cached-download.ts'
 import { findExtract } from '../src/jobs/osm/geofabrik.ts'
 
-/** What one answer may cost, and what the system's buffers may hold besides. */
+/** Maximum bytes that one answer may transfer, with the buffers of the system. */
 const MOST_BYTES = 64 * 1024 * 1024
 
 let server: EndlessServer

@@ -13,7 +13,7 @@ import type { JobContext } from '../src/jobs/task.ts'
 import { RowPacker, type RowPlan } from '../src/jobs/file-import/row-packer.ts'
 import { gdalHere, readersHere } from '@terrane/files/testing'
 
-/** What a test of values reads and converts with: nothing in a process of its own. */
+/** Reads and converts in the process of the test. */
 export const READ_HERE = {
   engine: gdalHere,
   startReader: readersHere((plan, send) => new RowPacker(plan as RowPlan, send)),

@@ -371,7 +371,7 @@ test.each([
   ])
 })
 
-test('a system that nobody knows by its name is asked for', async () => {
+test('a reference system with an unknown name has to be named by the request', async () => {
   await expect(imported(gml('urn:adv:crs:DE_X', spot(1, '')))).rejects.toMatchObject({ code: 'SOURCE_SRS_NEEDED' })
 })
 

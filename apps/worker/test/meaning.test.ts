@@ -1,4 +1,4 @@
-// What a raster's numbers mean: units, clamped samples, pictures of rasters that are not 8 bits deep.
+// Meaning of a raster's numbers: units, clamped samples, pictures of rasters that are not 8 bits deep.
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

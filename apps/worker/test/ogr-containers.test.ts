@@ -211,7 +211,7 @@ test('one ratio holds for zip, gzip, compressed tar and the codecs of Arrow and 
       message: expect.stringContaining('100 times'),
     })
   }
-  // What is small, or compresses as data do, is let through.
+  // Small files, and files that compress as data do, are accepted.
   expect((await importFile(db.database, gzipSync(points(400, 'small')))).tables).toMatchObject([{ rows: 400 }])
 })
 

@@ -1,4 +1,4 @@
-// Slow: ninety jobs, some of which convert by GDAL.
+// Slow: ninety jobs, some with a conversion by GDAL.
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
@@ -152,7 +152,7 @@ describe.each(ENGINES)('$name', ({ path }) => {
       const rows = await query(
         `select name, people::int, share::float8, st_astext(geom, 6) as geom from ${done.table} order by st_x(geom) desc`,
       )
-      // What a format has no word for comes back as its nearest one.
+      // Types that a format lacks come back as the nearest one.
       const [last] = TOWN_ROWS.slice(-1)
       expect(rows).toEqual([...TOWN_ROWS.slice(0, -1), { ...last, ...unset }])
       const bbox = done.result!['bbox'] as number[]

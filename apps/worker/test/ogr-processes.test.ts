@@ -1,4 +1,4 @@
-// Slow: files are read in processes, one of which computes for some seconds before it is ended.
+// Slow: files are read in processes, and one computes for some seconds before it is ended.
 // Imports as the product runs them: a file is read in a process of its own, and converted in another. The tests of values
 // do both in their own process.
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'

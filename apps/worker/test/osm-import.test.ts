@@ -16,7 +16,7 @@ import { TOWN, TOWN_ROWS, boxOf, streetsPbf, townElements, townPbf } from './osm
 let worker: TestWorker
 let server: Server
 let base: string
-/** What the server of extracts answers, by path. */
+/** Answers of the server of extracts by path. */
 const routes = new Map<string, (request: IncomingMessage, response: ServerResponse, body: string) => void>()
 const requests: string[] = []
 

@@ -20,7 +20,7 @@ import { TOWN, boxOf, townElements, townPbf } from './osm-town.ts'
 let worker: TestWorker
 let server: Server
 let base: string
-/** What the server of change files has, by path. */
+/** Files of the server of change files by path. */
 const files = new Map<string, string | Uint8Array | (() => Promise<string>)>()
 beforeAll(async () => {
   server = createServer((request, response) => {
@@ -177,7 +177,7 @@ describe('an update', () => {
     }
     files.set('/minute/state.txt', state(1003, '2026-03-04T05:08:00Z'))
     const source = { kind: 'replication', url: `${base}/minute` }
-    // What the extract says of its own server does not matter where another is named.
+    // A server named by the request has priority over the one in the extract.
     await query(
       `update terrane.osm_imports set replication_url = 'https://example.org/?a=1', sequence = 5 where table_prefix = 'r'`,
     )

@@ -23,7 +23,7 @@ type OnPart = (part: number, context: JobContext) => unknown
 
 /** Has one place. */
 let worker: TestWorker
-/** What its parts do, and what it does once it has planned them, in a test. */
+/** Set by a test: the work of a part, and a hook after planning. */
 let onPart: OnPart
 let onPlanned: () => unknown
 /** Runs nothing itself. */

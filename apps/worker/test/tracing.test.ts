@@ -82,7 +82,7 @@ test('a request, the wait of its job and what the job does are one trace, also o
     'fetch GET': job_,
     'storage.getBucket': job_,
   })
-  // What is polled meanwhile without a trace of its own is none of it.
+  // Polls without a trace are not part of the trace.
   expect(collector.spans.some(({ traceId }) => traceId !== trace)).toBe(true)
 })
 

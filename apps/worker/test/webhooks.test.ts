@@ -18,7 +18,7 @@ let receiver: Server
 let url: string
 let worker: TestWorker
 let heard: Heard[] = []
-/** What the receiver answers, the last one from then on. */
+/** Answers of the receiver in order; the last one repeats. */
 let answers: (number | 'hang up' | 'elsewhere')[] = [204]
 beforeAll(async () => {
   receiver = createServer((request, response) => {

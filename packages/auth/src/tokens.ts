@@ -24,7 +24,7 @@ export function looksLikeToken(text: string): boolean {
 
 /**
  * Verifies a project's JWT (RFC 7519): signature by a pinned algorithm, `exp` present and in the future, `role` known,
- * `ref` equal to the project (required for anon and service_role, which are project keys), `aud` for here if it is there.
+ * `ref` equal to the project (required for anon and service_role, which are project keys), `aud` accepted here if present.
  *
  * @throws UNAUTHORIZED with the reason
  */

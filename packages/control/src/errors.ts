@@ -31,7 +31,7 @@ export const projectBusy = defineError(
 export const refInvalid = defineError(
   'PROJECT_REF_INVALID',
   'invalid',
-  (f: { ref: string }) => `'${f.ref}' is no project reference`,
+  (f: { ref: string }) => `'${f.ref}' is not a project reference`,
   () => ({ hint: 'A reference has 1 to 63 of a-z, 0-9, - and _, and begins with a letter or digit.' }),
 )
 
@@ -87,10 +87,9 @@ export const secretsKeyNeeded = defineError(
 export const credentialsUnreadable = defineError(
   'CREDENTIALS_UNREADABLE',
   'internal',
-  (f: { ref: string; part: string }) => `What the ${f.part} knew of project '${f.ref}' cannot be opened`,
-  () => ({
-    hint: 'It was sealed with another TERRANE_SECRETS_KEY. Set that one, or describe the project anew with `terrane project set`.',
-  }),
+  (f: { ref: string; part: string }) =>
+    `The credentials of project '${f.ref}' are in the format of an early version's ${f.part}`,
+  () => ({ hint: 'Describe the project again with `terrane project set`.' }),
 )
 
 export const credentialsInvalid = defineError(

@@ -1,7 +1,7 @@
 import { PROJECT_REF_PATTERN } from '@terrane/contracts/names'
 import { uuidv7 } from '@terrane/core'
 import type { Principal } from '@terrane/auth'
-import type { Database, Queryable } from '@terrane/database'
+import type { Database } from '@terrane/database'
 import type { Sealer } from '@terrane/service'
 import type { Credentials } from './credentials.ts'
 import { deleteProject, type RemainingHooks } from './delete-project.ts'
@@ -200,7 +200,10 @@ export class Projects {
           name,
         ])
       if (!credentials) return
-      await writeCredentials(session, id, this.#seal(credentials, id))
+      await session.query(
+        'update terrane.projects set sealed_credentials = $2, updated_at = clock_timestamp() where id = $1',
+        [id, this.#seal(credentials, id)],
+      )
       await session.query('delete from terrane.unmerged_credentials where project_id = $1', [id])
       await endCredentialKeys(session, id, credentials, overlapMs)
       await registerCredentialKeys(session, { id, organizationId }, credentials)
@@ -262,21 +265,13 @@ export class Projects {
 }
 
 /** Additional data (AAD) of a project's sealed credentials. */
-export function credentialContext(id: string): string {
+function credentialContext(id: string): string {
   return `project ${id}`
 }
 
 /** Additional data (AAD) of an organization's sealed services key. */
 export function servicesKeyContext(organizationId: string): string {
   return `console organization ${organizationId}`
-}
-
-/** Writes sealed credentials. */
-export async function writeCredentials(session: Queryable, id: string, sealed: Buffer): Promise<void> {
-  await session.query(
-    'update terrane.projects set sealed_credentials = $2, updated_at = clock_timestamp() where id = $1',
-    [id, sealed],
-  )
 }
 
 /** Text that is neither a reference nor an id is not looked up. */

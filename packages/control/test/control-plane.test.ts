@@ -49,6 +49,14 @@ describe(`the control plane (${testLane()})`, () => {
     )
   }
 
+  test('credentials that an early version had sealed in parts are refused until the project is described anew', async () => {
+    const { id } = await projects.create({ organizationId: acme, ref: 'in-parts', credentials: {} })
+    await db.database.query(`insert into terrane.unmerged_credentials values ($1, 'console', 'x')`, [id])
+    await expect(projects.credentials(id)).rejects.toMatchObject({ code: 'CREDENTIALS_UNREADABLE' })
+    await projects.set(id, { credentials: { originUrl: 'https://anew' } }, 0)
+    expect(await projects.credentials(id)).toEqual({ originUrl: 'https://anew' })
+  })
+
   test('a key is shown once and kept as its hash', async () => {
     const { key, record } = await keys.issue({ organizationId: acme, role: 'services', label: 'ci' })
     const { rows } = await db.database.query<{ text: string }>('select k::text as text from terrane.keys k')

@@ -16,7 +16,7 @@ export const DATES = Array.from({ length: 12 }, (_, month) => `2024-${String(mon
 /** Months that filters in time keep, from the first one. */
 export const MONTHS = [1, 3, 6] as const
 
-/** Dimensions that matter, of which clusters and places are made. */
+/** Dimensions that carry the clusters and places. */
 const LATENT = 32
 const CLUSTERS = 600
 const SIZE = 0.001

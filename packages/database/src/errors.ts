@@ -10,8 +10,8 @@ export const databaseUnavailable = defineError(
 const databaseWithoutTls = defineError(
   'DATABASE_WITHOUT_TLS',
   'invalid',
-  () => 'The database server speaks no TLS, which sslmode of its URL asks for',
-  () => ({ hint: 'Switch TLS on at the server, or ask for sslmode=prefer or disable where the network is trusted.' }),
+  () => 'The database server does not support TLS, which sslmode in its URL requires',
+  () => ({ hint: 'Enable TLS on the server, or set sslmode to prefer or disable if the network is trusted.' }),
 )
 
 export const answerTooLarge = defineError(

@@ -1,6 +1,5 @@
 export { openDatabase, qualified, quoteIdentifier, quoteLiteral } from './database.ts'
-export type { Database, DatabaseOptions, Queryable, Session } from './database.ts'
+export type { Database, Queryable, Session } from './database.ts'
 export type { Capabilities } from './capabilities.ts'
 export { LentSession } from './lent-session.ts'
 export { migrate, refuseOtherSchema, refuseOtherVersion } from './migrate.ts'
-export type { MigrationSet } from './migrate.ts'

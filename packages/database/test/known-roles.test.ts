@@ -12,7 +12,7 @@ afterAll(async () => {
   await db[Symbol.asyncDispose]()
 })
 
-/** What a role may do with a table that is somebody's and not public. */
+/** Rights of a role on a table that has an owner and is not public. */
 async function rightsOf(role: string): Promise<{ read: boolean; write: boolean }> {
   return db.database.transaction(async (session) => {
     await session.query('grant usage on schema geoembeddings to public')

@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 /** A proxy on loopback before a database that can let connections die without a word. */
 export interface SilentProxy extends AsyncDisposable {
   readonly url: string
-  /** What is open from now on stays open, and every byte is swallowed. The server sees its end closed, as in a failover. */
+  /** Connections stay open from now on, and every byte is dropped. The server sees its end closed, as in a failover. */
   swallow(): void
   /** Connections from now on are accepted and lead nowhere, until this is called with false. */
   hang(hangs: boolean): void

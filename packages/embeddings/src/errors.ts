@@ -121,7 +121,7 @@ export const modelInputMissing = defineError(
   'MODEL_INPUT_MISSING',
   'invalid',
   (f: { id: string; input: string; what: 'datetime' | 'gsd' | 'wavelengths' | 'places' }) =>
-    `The model "${f.id}" takes ${f.what} by its input ${f.input}, and nothing says it.`,
+    `The model "${f.id}" needs ${f.what} for its input ${f.input}, which neither the request nor the raster gives.`,
   (f) => ({ hint: INPUT_HINTS[f.what] }),
 )
 

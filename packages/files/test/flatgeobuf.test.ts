@@ -58,7 +58,7 @@ async function read(bytes: Uint8Array) {
   return { layer: reader.layers[0]!, rows }
 }
 
-/** What GDAL writes of the shapes, in any order; `n` numbers them. */
+/** The shapes as written by GDAL, in any order; `n` numbers them. */
 const written = (shapes: readonly GeoJsonGeometry[], options: readonly string[] = []) => {
   const features = shapes.map((geometry, n) => ({ type: 'Feature', properties: { n }, geometry }))
   return convertTo('FlatGeobuf', JSON.stringify({ type: 'FeatureCollection', features }), options)

@@ -51,7 +51,7 @@ async function fileOf(file: Partial<Shapes> & Pick<Shapes, 'kind' | 'shapes'>): 
   return join(folder, 'shapes.shp')
 }
 
-/** What is in a layer, row by row. */
+/** Contents of a layer, row by row. */
 function contentsOf(layer: LayerSchema, batches: readonly FeatureBatch[]) {
   const rows = batches.flatMap((batch) =>
     Array.from({ length: batch.rows }, (_, i) => [

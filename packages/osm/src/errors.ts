@@ -14,7 +14,7 @@ export const osmMalformed = defineError(
   'invalid',
   (f: { what: string; at?: number }) =>
     `The OSM file is malformed${f.at === undefined ? '' : ` at byte ${f.at}`}: ${f.what}`,
-  () => ({ hint: 'Download the file again, or write it anew with osmium cat.' }),
+  () => ({ hint: 'Download the file again, or rewrite it with osmium cat.' }),
 )
 
 /** The file is larger, in one of its parts, than the format or our cap allows. */
@@ -30,7 +30,7 @@ export const osmUnsupported = defineError(
   'unsupported_media',
   (f: { what: string }) => `The OSM file cannot be read: ${f.what}`,
   () => ({
-    hint: 'Write it anew as plain PBF with zlib blobs: osmium cat does it, and osmium time-filter for a history.',
+    hint: 'Convert it to plain PBF with zlib blobs: by osmium cat, or osmium time-filter for a history file.',
   }),
 )
 

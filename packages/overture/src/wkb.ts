@@ -48,7 +48,7 @@ function lineTouches(cursor: WkbCursor, aoi: Aoi): boolean {
   return false
 }
 
-/** No border meets the area: then it lies all within the polygon, or all without. */
+/** Whether a polygon touches the area: its border does, or the area lies within it. */
 function polygonTouches(cursor: WkbCursor, aoi: Aoi): boolean {
   const start = cursor.at
   const rings = cursor.count()

@@ -1,4 +1,4 @@
-// What waiting for the disk costs: the same work in turns on three servers. One does not wait.
+// Cost of waiting for the disk: the same work in turns on three servers. One does not wait.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -39,7 +39,7 @@ class FakeEngine {
   async close(): Promise<void> {}
 }
 
-/** What a connection has heard. */
+/** Messages of a connection. */
 interface Heard {
   readonly socket: Socket
   readonly types: () => string

@@ -5,7 +5,7 @@ import type { Client } from 'pg'
 import copyStreams from 'pg-copy-streams'
 import { connect, type TestClient } from './clients.ts'
 
-/** What a client sends in one go: a transaction is not cut, because others would wait for it. */
+/** Queries that a client sends at once: a transaction is not cut, because others would wait for it. */
 type Step = readonly Query[]
 
 interface Query {

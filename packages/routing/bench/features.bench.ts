@@ -27,7 +27,7 @@ interface Row {
   readonly text: string
   /** Both found a route, or the same error. */
   readonly agree: boolean
-  /** What they said where they do not agree, or what differs beside shape and figures. */
+  /** Both answers where they disagree, or the members that differ beside shape and figures. */
   readonly difference: string
   readonly same: boolean
   readonly overlap: number
@@ -133,7 +133,7 @@ function differenceOf(mine: Answer, theirs: Answer, same: boolean): string {
   return found.join('; ')
 }
 
-/** What a maneuver says apart from text and figures. */
+/** A maneuver without texts and figures. */
 function marksOf(maneuver: object): object {
   const entries = Object.entries(maneuver).filter(([name]) => !/instruction|^time$|^cost$|^length$/.test(name))
   return Object.fromEntries(entries)

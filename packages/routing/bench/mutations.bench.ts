@@ -79,7 +79,7 @@ class ScenarioThread {
   }
 
   async notices(mutation: Mutation): Promise<boolean> {
-    // What was loaded for a mutation stays in its thread.
+    // Modules loaded for a mutation stay in its thread.
     if (++this.#tried % 50 === 0) await this.#replace()
     const worker = this.#worker
     const trial: Trial = {

@@ -117,7 +117,7 @@ function readRows(features: string): Row[] {
     readdirSync(join(features, profile)).flatMap((name) => {
       const parts = readFileSync(join(features, profile, name), 'utf8').split(/^ *Scenario.*/m)
       if (!isPlain(parts[0]!)) return []
-      // What OSRM itself does not do yet stands after this tag.
+      // This tag marks tests that OSRM itself does not pass yet.
       const scenarios = parts.slice(1).filter((part, i) => isPlain(part) && !/@todo[^\n]*\s*$/.test(parts[i]!))
       const file = `${profile}/${name}`
       return scenarios.flatMap((scenario) => tablesOf(scenario).map((row) => ({ file, mode, ...row })))

@@ -62,7 +62,7 @@ for (const extract of findExtracts(process.argv.slice(2))) {
     copyFileSync(graph, next)
     const swapped = await first.next(next)
     await first.end()
-    // What of a file is in memory goes where memory is short; what a process has of its own stays.
+    // File pages in memory can be evicted; private memory of a process cannot.
     console.log(
       `    a second one on the file: ${mega(two.own)} of its own, ${mega(two.share)} as its share of all; a new graph beside the old one: ` +
         `${mega(swapped.own)} of its own, ${(swapped.own / one.own).toFixed(2)} × (goal 1.2), ${mega(swapped.most)} at most with files`,
@@ -76,7 +76,7 @@ function serve(graph: string, how: 'copied' | 'mapped') {
   const child: ChildProcess = spawn(process.execPath, [SERVE, graph, how], { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]()
   return {
-    /** What it says when it has opened its graph, or the one that is named. */
+    /** Its message after opening its graph, or the named one. */
     async next(path?: string): Promise<Served> {
       if (path !== undefined) child.stdin!.write(`${path}\n`)
       return JSON.parse((await lines.next()).value as string) as Served

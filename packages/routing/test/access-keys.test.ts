@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { type AsciiTown, type Drawing, drawTown } from './support/ascii-map.ts'
 
-// What is right comes from OpenStreetMap's wiki, page Key:access: the most specific key of the transport mode hierarchy
+// Expected values are from OpenStreetMap's wiki, page Key:access: the most specific key of the transport mode hierarchy
 // counts (access → vehicle → motor_vehicle → motorcar …), and a value that names a mode closes the way to all others.
 
 const street = (name: string) => ({ highway: 'residential', name })

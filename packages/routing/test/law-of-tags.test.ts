@@ -58,7 +58,7 @@ describe('hours (Conditional restrictions)', () => {
   })
 
   it.each<[Tags, string, string[]]>([
-    // What another key says of a mode counts by its meaning, and in its direction.
+    // Another key for a mode counts by its meaning and in its direction.
     [{ mofa: 'yes', 'motor_vehicle:conditional': 'no @ (10:00-19:00)' }, 'AD', ['bicycle', 'pedestrian']],
     [
       { 'bus:forward': 'yes', 'motor_vehicle:conditional': 'no @ (10:00-19:00)' },
@@ -66,7 +66,7 @@ describe('hours (Conditional restrictions)', () => {
       ['bicycle', 'bus', 'pedestrian'],
     ],
     [{ bicycle_road: 'yes', 'vehicle:conditional': 'no @ (10:00-19:00)' }, 'AD', ['bicycle', 'pedestrian']],
-    // What is said of everybody opens no footway to cars.
+    // A general access tag opens no footway to cars.
     [{ highway: 'footway', 'access:conditional': 'yes @ (10:00-19:00)' }, 'AD', ['pedestrian']],
     // An exception for local traffic opens nothing that is closed at all hours.
     [

@@ -169,7 +169,7 @@ describe('the checker of conditions, lanes, gates and through traffic', () => {
 
 it.each([
   ['footway', ['through']],
-  // What is no way for walkers leads nowhere.
+  // A way closed to walkers is no alternative.
   ['cycleway', []],
 ] as const)('finds that a walker might have gone by a %s in place of a private street: %j', async (highway, want) => {
   const residential = { highway: 'residential' }

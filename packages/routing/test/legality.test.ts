@@ -7,7 +7,7 @@ import { hoursHold, momentAfter } from './support/legality/hours.ts'
 import type { Journey } from './support/legality/judge.ts'
 import { readTravelMap } from './support/legality/map.ts'
 
-// What finds no fault with any route must be known to find faults.
+// Shows that the checker finds faults where there are some.
 describe('the checker of routes', async () => {
   const road = { highway: 'residential' }
   const town = await drawTown({

@@ -49,7 +49,7 @@ D---1---E-------F-------H---I
 })
 const { lat, lon } = town.at('C')
 
-/** What a member asks for, and what else is said so that it can count. */
+/** A value of a request member, and other members that it needs to have an effect. */
 interface Ask {
   readonly value: unknown
   readonly beside?: Json

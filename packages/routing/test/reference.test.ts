@@ -20,7 +20,7 @@ afterAll(async () => {
   await reference.close()
 })
 
-/** What a path costs and where it leads, or the error; two paths may cost the same, so shapes may differ. */
+/** Cost and ends of a path, or the error; two paths may cost the same, so shapes may differ. */
 function outcome(engine: Router, request: Record<string, unknown>): object {
   try {
     const { summary } = engine.route(request).trip

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { Router } from '../src/index.ts'
 import { type AsciiTown, drawTown } from './support/ascii-map.ts'
 
-// What Valhalla changed since 3.6.1, by the numbers of its pull requests.
+// Changes of Valhalla since 3.6.1, by the numbers of its pull requests.
 
 type Tags = Readonly<Record<string, string>>
 

@@ -88,7 +88,7 @@ it('a long way to a street that closes soon is another way in the end', async ()
   expect(town.route('AC', at('07:50')).path).toBe('ABC')
   // A time that stands is that of the departure all the way.
   expect(town.route('AC', { date_time: { type: 3, value: '2026-11-23T08:03' } }).path).toBe('ABC')
-  // Who must be there at 08:05 was at the street before it closed.
+  // A route that arrives at 08:05 uses the street before it closes.
   expect(town.route('AC', { date_time: { type: 2, value: '2026-11-23T08:05' } }).path).toBe('ABC')
   expect(town.route('AC', { date_time: { type: 2, value: '2026-11-23T08:30' } }).path).toBe('ABDEC')
 })

@@ -180,7 +180,7 @@ describe("OSRM's trip", () => {
     const fixed = indexes({ roundtrip: 'false', source: 'first', destination: 'last' })
     expect([fixed[0], fixed[4]]).toEqual([0, 4])
     expect(indexes({ source: 'first' })[0]).toBe(0)
-    // Who goes around begins at the one end that is fixed, and where both are comes to the last before home.
+    // A round trip begins at the fixed end; with both ends fixed, it visits the last one before home.
     expect(indexes({ destination: 'last' })[4]).toBe(0)
     const { waypoints, trips } = askOsrm(stops, { source: 'first', destination: 'last' })
     expect([waypoints[0].waypoint_index, waypoints[4].waypoint_index, trips[0].legs.length]).toEqual([0, 4, 5])

@@ -164,7 +164,7 @@ describe.each(Object.entries(TIPS))('turning around at the tip %s', async (_, [m
   const left = await draw('left', map)
   const right = await draw('right', map.split('\n').toReversed().join('\n'))
 
-  // What it costs on the left is recorded with the scenarios of these maps.
+  // Costs in countries that drive on the left are recorded with the scenarios of these maps.
   it.each(['auto', 'motor_scooter', 'bicycle'])('costs %s on the right what it does on the left', (costing) => {
     const { cost } = left.route('AB', { costing }).trip.summary
     expect(right.route('AB', { costing }).trip.summary.cost).toBeCloseTo(cost, 2)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { type AsciiTown, type DrawnRestriction, drawTown } from './support/ascii-map.ts'
 
-// What is right comes from OpenStreetMap's wiki, page Relation:restriction.
+// Expected values are from OpenStreetMap's wiki, page Relation:restriction.
 
 const street = (name: string) => ({ highway: 'residential', name })
 

@@ -95,7 +95,7 @@ async function takeLeave({ server }: Http, silenceMs: number, mostMs: number): P
 }
 
 /** Resolves with the reason at the first request to stop; after that a second signal exits at once. */
-export function stopRequested(): Promise<string> {
+function stopRequested(): Promise<string> {
   return new Promise((resolve) => {
     let asked = false
     const stop = (reason: string) => {

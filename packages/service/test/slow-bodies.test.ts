@@ -7,7 +7,7 @@ import type { Http } from '../src/http-type.ts'
 import { createHttp } from '../src/http.ts'
 import { createLogger } from '../src/logger.ts'
 
-// What is slow here is the caller; nothing depends on how soon the server notices.
+// Only the caller is slow; nothing depends on how soon the server notices.
 
 let app: Http
 let hurried: Http

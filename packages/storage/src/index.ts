@@ -1,6 +1,6 @@
 export { openStore, within } from './open-store.ts'
 export type { AwsSettings } from './open-store.ts'
-export { checkBucketName, checkHeaders, checkKey, isHeaderValue, upload } from './object-store.ts'
+export { checkHeaders, checkKey, isHeaderValue, upload } from './object-store.ts'
 export type {
   ArtifactStore,
   Bucket,
@@ -9,8 +9,6 @@ export type {
   ListOptions,
   ListedFolder,
   ListedObject,
-  ObjectAddress,
-  ObjectBody,
   ObjectInfo,
   ObjectStore,
   PutOptions,
@@ -18,5 +16,5 @@ export type {
 } from './object-store.ts'
 export { observeStore } from './observed-store.ts'
 export { RemoteStore } from './remote-store.ts'
-export type { RemoteFetch, RemoteOptions } from './remote-store.ts'
+export type { RemoteFetch } from './remote-store.ts'
 export { bucketNotFound, objectNotFound, objectTooLarge, storageUnavailable } from './errors.ts'

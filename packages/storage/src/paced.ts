@@ -1,4 +1,4 @@
-/** The least pace at which a body is taken, after a time that is always given. */
+/** Minimum rate at which a body is read, after a grace period. */
 export interface LeastPace {
   readonly graceMs: number
   readonly bytesPerMs: number

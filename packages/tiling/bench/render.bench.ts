@@ -24,7 +24,7 @@ interface Wanted {
   readonly x: number
   readonly y: number
   readonly overview: number
-  /** What each shown band is stretched by, for both. */
+  /** Stretch of each shown band, for both. */
   readonly bands: readonly number[]
   readonly rescale: readonly (readonly [number, number])[]
 }

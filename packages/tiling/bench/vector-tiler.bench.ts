@@ -18,7 +18,7 @@ import type { TestFeature } from '../test/vector/feature-source.ts'
 import { buildings, points, roads } from './vector/city.ts'
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 3)
-/** What is compared: the peer's options, and our drop rate. */
+/** Compared settings: the peer's options, and our drop rate. */
 const WAYS = [
   { name: 'equal coverage', options: ['-r1', '--drop-densest-as-needed'], dropRate: '1' },
   { name: 'default', options: [], dropRate: '2.5' },

@@ -19,7 +19,7 @@ import {
 import type { InspectRequest, RasterInfo } from '../src/raster/index.ts'
 import { sharedFolder } from './shared.ts'
 
-/** What GDAL 3.6.2 says of a file. */
+/** Properties of a file by GDAL 3.6.2. */
 interface Expected {
   readonly width: number
   readonly height: number

@@ -83,7 +83,7 @@ test('what was backed up while in use is restored as it was, into an empty insta
     1,
     expect.stringContaining('not empty'),
   ])
-  // What came later is not in it.
+  // Later rows are not in the backup.
   await own.database.query(`insert into public.places values (1001, 'later', null)`)
 
   const full = await terrane('new', own.url, 'restore', '--from', inFolder('saved'))

@@ -75,8 +75,8 @@ export class Deployer {
    * Bundles, starts once, records and promotes a version. The live version is not touched until the last step, and that
    * step fails if another deploy was faster.
    *
-   * @throws FUNCTION_POLICY_INVALID, FUNCTION_BUNDLE_FAILED, FUNCTION_BUILD_LIMIT, FUNCTION_SECRETS_MISSING, FUNCTION_BOOT_FAILED,
-   * FUNCTION_DEPLOY_CONFLICT
+   * @throws FUNCTION_POLICY_INVALID, FUNCTION_BUNDLE_FAILED, FUNCTION_BUILD_LIMIT, FUNCTION_SECRETS_MISSING, FUNCTION_SECRET_OUTDATED,
+   * FUNCTION_BOOT_FAILED, FUNCTION_DEPLOY_CONFLICT
    */
   async deploy(project: string, name: string, upload: Upload, options: DeployOptions): Promise<Deployed> {
     const live = await this.#registry.live(project, name)

@@ -33,7 +33,6 @@ export async function openDeployed(
 ): Promise<Deployed> {
   const { database, projects, functions, store, builder, folder, logger } = parts
   const registry = new Registry(database, parts.sealer, parts.registryIds)
-  await registry.resealSecrets((error) => logger.error({ err: error }, 'secrets cannot be opened'))
   const folderOf = (id: string) => projects.get(id)!.folder
   const archives = new Archives(openStore(config.TERRANE_FUNCTIONS_STORAGE, config), folderOf, (keys, error) =>
     logger.warn({ keys, err: error }, 'archives that no version needs stay in the storage'),

@@ -1,10 +1,4 @@
-import {
-  Projects as RegisteredProjects,
-  keysOfProject,
-  mergeCredentials,
-  openKeyring,
-  registerLocal,
-} from '@terrane/control'
+import { Projects as RegisteredProjects, keysOfProject, openKeyring, registerLocal } from '@terrane/control'
 import type { Database } from '@terrane/database'
 import type { Logger, Sealer } from '@terrane/service'
 import type { FunctionsConfig } from '../config.ts'
@@ -32,7 +26,6 @@ export async function openProjects(
   const audiences = config.jwtAudiences
   if (config.TERRANE_MODE === 'shared') {
     const onLost = (error: unknown) => logger.warn({ err: error }, 'projects cannot be read')
-    await mergeCredentials(database!, sealer, onLost)
     const projects = opening.use(
       new SharedProjects({
         registered: new RegisteredProjects(database!, sealer),

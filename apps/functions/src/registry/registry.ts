@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '@terrane/database'
 import type { Sealer } from '@terrane/service'
-import { nameTaken } from '../errors.ts'
+import { nameTaken, secretOutdated } from '../errors.ts'
 import type { Policy } from '../policy.ts'
 
 /** A version as it is recorded. */
@@ -209,13 +209,20 @@ export class Registry {
     return [...new Set(digests)].filter((digest) => !used.has(digest))
   }
 
-  /** The secrets of a function, or with an empty name the project's, opened. */
+  /**
+   * The secrets of a function, or with an empty name the project's, opened.
+   *
+   * @throws FUNCTION_SECRET_OUTDATED, SEAL_BROKEN
+   */
   async secrets(project: string, name: string, database: Queryable = this.database): Promise<Record<string, string>> {
     const id = this.#ids.toRegistry(project)
-    const { rows } = await database.query<{ key: string; sealed: Buffer }>(
-      'select key, sealed from terrane.function_secrets where project_id = $1 and name = $2 order by key',
+    const { rows } = await database.query<{ key: string; sealed: Buffer; isOutdated: boolean }>(
+      `select key, sealed, sealed_for is not null as "isOutdated" from terrane.function_secrets
+       where project_id = $1 and name = $2 order by key`,
       [id, name],
     )
+    const outdated = rows.flatMap(({ key, isOutdated }) => (isOutdated ? [key] : []))
+    if (outdated.length > 0) throw secretOutdated({ names: outdated })
     const open = (key: string, sealed: Buffer) => this.#sealer.open(sealed, secretContext(id, name, key)) as string
     return Object.fromEntries(rows.map(({ key, sealed }) => [key, open(key, sealed)]))
   }
@@ -262,27 +269,6 @@ export class Registry {
        on conflict (project_id, name, key) do update set sealed = excluded.sealed, sealed_for = null, updated_at = clock_timestamp()`,
       [project, name, key, this.#sealer.seal(value, secretContext(project, name, key))],
     )
-  }
-
-  /**
-   * Encrypts secrets again for their project's id that an earlier version had encrypted for the project's reference.
-   */
-  async resealSecrets(onUnreadable: (error: unknown) => void): Promise<void> {
-    const { rows } = await this.database.query<{ id: string; ref: string; name: string; key: string; sealed: Buffer }>(
-      `select project_id as id, sealed_for as ref, name, key, sealed from terrane.function_secrets where sealed_for is not null`,
-    )
-    for (const { id, ref, name, key, sealed } of rows) {
-      try {
-        const value = this.#sealer.open(sealed, secretContext(ref, name, key))
-        await this.database.query(
-          `update terrane.function_secrets set sealed = $5, sealed_for = null
-           where (project_id, name, key) = ($1, $2, $3) and sealed_for = $4`,
-          [id, name, key, ref, this.#sealer.seal(value, secretContext(id, name, key))],
-        )
-      } catch (error) {
-        onUnreadable(error)
-      }
-    }
   }
 
   /** Replaces the registry's project ids by the host's own, and leaves out projects that this host does not serve. */

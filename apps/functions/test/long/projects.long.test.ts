@@ -60,7 +60,7 @@ const ONLY = new RegExp(env['TERRANE_EXAMPLES_ONLY'] ?? '')
 const RESULTS = env['TERRANE_EXAMPLES_RESULTS'] ?? join(tmpdir(), 'terrane-projects.jsonl')
 const repositories = new Repositories(folder)
 const present = PROJECTS.filter((name) => folder !== '' && ONLY.test(name) && repositories.has(name))
-/** What a function throws where its database or a host outside is not there. */
+/** Errors of functions whose database or outside host is missing. */
 const OUTSIDE = /Connection terminated|ECONNREFUSED|ENOTFOUND|cannot be reached|could not be resolved|no address/
 const PARALLEL = 3
 const ANSWER_MS = 20_000

@@ -39,7 +39,7 @@ export const sceneFilesMissing = defineError(
   'not_found',
   () => 'A file of the scene is not there, or not yours to read.',
   () => ({
-    hint: 'Put the file back, let its bucket be public, or use the service role key. A table made before scenes could be drawn keeps no folders of files outside of storage: embed its scene again.',
+    hint: 'Put the file back, make its bucket public, or use the service role key. A table made before scenes could be drawn keeps no folders of files outside of storage: embed its scene again.',
   }),
 )
 
@@ -85,4 +85,4 @@ export const badFeature = defineError(
   () => ({ hint: 'Send a GeoJSON Feature with a Polygon or MultiPolygon in longitude and latitude.' }),
 )
 
-export const tileOutside = defineError('TILE_OUTSIDE', 'not_found', () => 'Nothing of the raster lies there.')
+export const tileOutside = defineError('TILE_OUTSIDE', 'not_found', () => 'The raster does not cover this place.')

@@ -123,7 +123,7 @@ async function valuesOf(session: Session, call: Call, { fn, source, values }: Ca
   return { body: row.body ?? 'null', returned: row.returned, total: row.total }
 }
 
-/** @throws PARAMETER_REPEATED for an argument that stands several times; filters of the rows may */
+/** @throws PARAMETER_REPEATED for a repeated argument; filters of the rows may repeat */
 function requireArgumentsOnce(request: Named, parameters: URLSearchParams): void {
   const names = new Set([...parameters].filter(isArgument).map(([name]) => name))
   readParameters(request, (name) => !names.has(name))

@@ -22,61 +22,8 @@ const ID = /^[0-9a-f]{32}$/
  */
 export function resumableRoutes(app: Http, deps: StorageDeps): void {
   const datastore = new SharedUploads(deps.uploads, LIFETIME_MS)
-  const isGone = async (id: string): Promise<boolean> =>
-    datastore.facts(id).then(
-      () => false,
-      (error: unknown) => error === ERRORS.FILE_NOT_FOUND,
-    )
-  const put = async ({ id, size = 0, metadata = {} }: Upload, upsert: boolean): Promise<void> => {
-    const { bucket, key, options } = targetOf(metadata)
-    const replaces = upsert || metadata['upsert'] === 'true'
-    const maxBytes = limitOf(deps, await allowed(deps, bucket, options.contentType))
-    try {
-      await deps.store.put(bucket, key, datastore.read(id, size), { ...options, upsert: replaces, maxBytes })
-    } catch (error) {
-      // Another origin has made the object from the same upload meanwhile.
-      if (await isGone(id)) return
-      throw error
-    }
-    await datastore.remove(id).catch(() => {})
-  }
-  const storing = new Map<string, Promise<void>>()
-  /** Makes an object of a complete upload; concurrent requests wait for the same result. */
-  const store = (upload: Upload, upsert: boolean): Promise<void> => {
-    const { id } = upload
-    const begun = storing.get(id) ?? put(upload, upsert).finally(() => storing.delete(id))
-    storing.set(id, begun)
-    return begun
-  }
-  const server = new Server({
-    path: PATH,
-    datastore,
-    // Limits uploads without a stated length; a stated length was checked at the start.
-    maxSize: async (request, id) => {
-      const upload = id === null ? null : await datastore.facts(id).catch(() => null)
-      if (upload?.size !== undefined) return deps.maxObjectBytes
-      const { bucketName } = upload?.metadata ?? readMetadata(request.headers.get('upload-metadata') ?? undefined)
-      return limitOf(deps, await existing(deps, bucketName ?? ''))
-    },
-    relativeLocation: true,
-    // The tus server's text of an unknown error may contain file names of the machine.
-    onResponseError: (request, error) => {
-      if ('status_code' in error) return undefined
-      const { status, body } = toStorageProblem(error, request.url)
-      if (status >= 500) app.log.error({ err: error }, 'resumable upload failed')
-      return { status_code: status, body: JSON.stringify(body) }
-    },
-    onUploadFinish: async (request, upload) => {
-      try {
-        await store(upload, request.headers.get('x-upsert') === 'true')
-      } catch (error) {
-        const { status, body } = toStorageProblem(error, upload.id)
-        // oxlint-disable-next-line typescript/only-throw-error -- What the tus server answers with.
-        throw { status_code: status, body: JSON.stringify(body) }
-      }
-      return {}
-    },
-  })
+  const completed = new CompletedUploads(deps, datastore)
+  const server = tusServer(app, deps, datastore, completed)
   const cleaning = setInterval(() => void datastore.deleteExpired().catch(() => {}), CLEAN_MS)
   cleaning.unref()
   app.addHook('onClose', async () => clearInterval(cleaning))
@@ -96,7 +43,7 @@ export function resumableRoutes(app: Http, deps: StorageDeps): void {
     const upload = await datastore.getUpload(id).catch(() => null)
     if (upload === null || upload.size === undefined || upload.offset < upload.size) return hand(request, reply)
     // All bytes came, but the object is not stored. tus clients take a full offset for a finished upload, so store it first.
-    await store(upload, request.headers['x-upsert'] === 'true')
+    await completed.store(upload, request.headers['x-upsert'] === 'true')
     const told = { 'tus-resumable': '1.0.0', 'cache-control': 'no-store' }
     return reply.headers({ ...told, 'upload-offset': upload.size, 'upload-length': upload.size }).send()
   })
@@ -109,6 +56,81 @@ export function resumableRoutes(app: Http, deps: StorageDeps): void {
         return hand(request, reply)
       },
     })
+  }
+}
+
+/** The tus server for uploads of this storage. */
+function tusServer(app: Http, deps: StorageDeps, datastore: SharedUploads, completed: CompletedUploads): Server {
+  return new Server({
+    path: PATH,
+    datastore,
+    // Limits uploads without a stated length; a stated length was checked at the start.
+    maxSize: async (request, id) => {
+      const upload = id === null ? null : await datastore.facts(id).catch(() => null)
+      if (upload?.size !== undefined) return deps.maxObjectBytes
+      const { bucketName } = upload?.metadata ?? readMetadata(request.headers.get('upload-metadata') ?? undefined)
+      return limitOf(deps, await existing(deps, bucketName ?? ''))
+    },
+    relativeLocation: true,
+    // The tus server's text of an unknown error may contain file names of the machine.
+    onResponseError: (request, error) => {
+      if ('status_code' in error) return undefined
+      const { status, body } = toStorageProblem(error, request.url)
+      if (status >= 500) app.log.error({ err: error }, 'resumable upload failed')
+      return { status_code: status, body: JSON.stringify(body) }
+    },
+    onUploadFinish: async (request, upload) => {
+      try {
+        await completed.store(upload, request.headers.get('x-upsert') === 'true')
+      } catch (error) {
+        const { status, body } = toStorageProblem(error, upload.id)
+        // oxlint-disable-next-line typescript/only-throw-error -- What the tus server answers with.
+        throw { status_code: status, body: JSON.stringify(body) }
+      }
+      return {}
+    },
+  })
+}
+
+/** Makes objects of complete uploads. */
+class CompletedUploads {
+  readonly #deps: StorageDeps
+  readonly #datastore: SharedUploads
+  readonly #storing = new Map<string, Promise<void>>()
+
+  constructor(deps: StorageDeps, datastore: SharedUploads) {
+    this.#deps = deps
+    this.#datastore = datastore
+  }
+
+  /** Makes the object of an upload; concurrent requests wait for the same result. */
+  store(upload: Upload, upsert: boolean): Promise<void> {
+    const { id } = upload
+    const begun = this.#storing.get(id) ?? this.#put(upload, upsert).finally(() => this.#storing.delete(id))
+    this.#storing.set(id, begun)
+    return begun
+  }
+
+  async #put({ id, size = 0, metadata = {} }: Upload, upsert: boolean): Promise<void> {
+    const { bucket, key, options } = targetOf(metadata)
+    const replaces = upsert || metadata['upsert'] === 'true'
+    const maxBytes = limitOf(this.#deps, await allowed(this.#deps, bucket, options.contentType))
+    try {
+      const body = this.#datastore.read(id, size)
+      await this.#deps.store.put(bucket, key, body, { ...options, upsert: replaces, maxBytes })
+    } catch (error) {
+      // Another origin has made the object from the same upload meanwhile.
+      if (await this.#isGone(id)) return
+      throw error
+    }
+    await this.#datastore.remove(id).catch(() => {})
+  }
+
+  #isGone(id: string): Promise<boolean> {
+    return this.#datastore.facts(id).then(
+      () => false,
+      (error: unknown) => error === ERRORS.FILE_NOT_FOUND,
+    )
   }
 }
 

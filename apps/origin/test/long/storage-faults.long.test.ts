@@ -169,7 +169,7 @@ describe('while the storage is away', () => {
     'every route says so in its time, does nothing by halves, and works when it is back: %s',
     async (fault) => {
       const answers = await askAll(fault.replace(' ', '-'), () => proxy.fail(fault))
-      // What needs no storage goes on, so the origin is ready, and says what it lacks.
+      // Routes without storage work, so the origin is ready, and reports the storage as missing.
       const ready = answers.find(({ route }) => route === 'GET /health/ready')!.answer
       expect([ready.status, JSON.parse(ready.text)]).toMatchObject([200, { status: 'degraded' }])
       const asking = answers.filter(({ answer }) => answer !== ready)

@@ -364,7 +364,7 @@ function pointsOf(geometry: string): Place[] {
   return polyline.decode(geometry, 6).map(([lat, lon]) => [lon, lat])
 }
 
-/** What Ferrostar takes for granted: pieces fit together, and what is shown or said is so on its step. */
+/** Assumptions of Ferrostar: pieces fit together, and banners and spoken instructions belong to their step. */
 function checkRoute(answer: FerrostarAnswer, route: Route): void {
   expect(route.legs).toHaveLength(2)
   const line = pointsOf(route.geometry)

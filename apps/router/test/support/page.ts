@@ -24,7 +24,7 @@ addEventListener('error', (event) => fail(event.error ?? event.message))
 addEventListener('unhandledrejection', (event) => fail(event.reason))
 </script>`
 
-/** What a page posts: a value, or the error that ended it. */
+/** Message of a page: a value, or the error that ended it. */
 interface Said {
   readonly value?: unknown
   readonly error?: string

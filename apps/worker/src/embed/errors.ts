@@ -22,7 +22,7 @@ export const modelReplaced = defineError(
   'conflict',
   (f: { table: string; model: string }) =>
     `The table ${f.table} was made with other files of the model ${f.model} than the present ones`,
-  () => ({ hint: 'Make the table anew, or put the files of that time back.' }),
+  () => ({ hint: 'Make the table again, or restore the model files that it was made with.' }),
 )
 
 export const chipEmpty = defineError(
@@ -44,7 +44,7 @@ export const chipUnits = defineError(
   'invalid',
   (f: { table: string; why: string }) => `The picture does not compare with the table ${f.table}: ${f.why}`,
   () => ({
-    hint: 'Send a PNG as /raster/v1 drew it, rescale=min,max with what 0 and 255 of the PNG stand for, or a GeoTIFF that was cut from the raster.',
+    hint: 'Send a PNG as /raster/v1 draws it, with the values of its 0 and 255 as rescale=min,max, or a GeoTIFF cut from the raster.',
     errors: [{ path: '/querystring/rescale', message: 'is needed, or a picture in the units of the table' }],
   }),
 )
@@ -54,7 +54,7 @@ export const chipRescale = defineError(
   'invalid',
   (f: { text: string; why: string }) => `rescale ${f.text} ${f.why}`,
   () => ({
-    errors: [{ path: '/querystring/rescale', message: 'must be min,max, or min,max of each colour, of a PNG' }],
+    errors: [{ path: '/querystring/rescale', message: 'must be min,max, or min,max for each colour of a PNG' }],
   }),
 )
 

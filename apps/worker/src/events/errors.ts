@@ -4,15 +4,15 @@ import { defineError } from '@terrane/core'
 export const targetAmbiguous = defineError(
   'TARGET_REQUIRED',
   'invalid',
-  () => 'Either url or function says what is called',
-  () => ({ errors: [{ path: '/url', message: 'must be there unless function is, and not beside it' }] }),
+  () => 'A webhook needs either url or function',
+  () => ({ errors: [{ path: '/url', message: 'give either this or function' }] }),
 )
 
 /** Changes of the table cannot be reported: it does not exist, has no primary key, or accepts no trigger. */
 export const tableNotHooked = defineError(
   'TABLE_NOT_HOOKED',
   'invalid',
-  (f: { table: string; reason: string }) => `Changes of ${f.table} cannot be told: ${f.reason}`,
+  (f: { table: string; reason: string }) => `Changes of ${f.table} cannot be reported: ${f.reason}`,
   () => ({
     hint: 'Name a table of the project that has a primary key.',
     errors: [{ path: '/table', message: 'must be a table with a primary key' }],

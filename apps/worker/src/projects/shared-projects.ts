@@ -1,5 +1,5 @@
 import type { ProjectTarget } from '@terrane/contracts'
-import { servesFor } from '@terrane/auth'
+import { servesFor, type Principal } from '@terrane/auth'
 import { projectNotFound, type Credentials, type Project, type Projects } from '@terrane/control'
 import { TerraneError } from '@terrane/core'
 import { migrate, openDatabase } from '@terrane/database'
@@ -13,8 +13,8 @@ import {
   targetNotAllowed,
   wrongRole,
 } from '../errors.ts'
-import type { JobScope } from '../queue/job-row.ts'
-import type { OpenProject, ProjectDirectory } from './project-directory.ts'
+import type { JobRow, JobScope } from '../queue/job-row.ts'
+import type { FunctionsAddress, OpenProject, ProjectDirectory } from './project-directory.ts'
 
 /** Address and credentials of a project: from the control plane, or from the request where the pool allows it. */
 type Target = Pick<Credentials, 'serviceRoleKey' | 'storageUrl'> & { readonly databaseUrl: string }
@@ -34,21 +34,58 @@ export interface SharedProjectsOptions {
 }
 
 /** Shared mode: projects of organizations, each reached by its own database URL and storage. */
-export function sharedProjects(options: SharedProjectsOptions): ProjectDirectory {
-  const { projects, sealer } = options
-  const migrated = new Set<string>()
+export class SharedProjects implements ProjectDirectory {
+  readonly #options: SharedProjectsOptions
+  /** URLs of databases that were brought up to date. */
+  readonly #migrated = new Set<string>()
+
+  constructor(options: SharedProjectsOptions) {
+    this.#options = options
+  }
+
+  async scope(principal: Principal, projectRef: string | undefined, path: string): Promise<JobScope> {
+    if (!servesFor(principal, 'jobs')) throw wrongRole({ need: "the organization's Services API key" })
+    if (projectRef === undefined) throw projectRefMissing({ path })
+    const project = await this.#options.projects.reachable(principal, projectRef)
+    if (!project && !this.#options.allowTargets) throw projectNotFound({ ref: projectRef })
+    return scopeOf(principal.organizationId, projectRef, project)
+  }
+
+  async openForSubmit(scope: JobScope, given: ProjectTarget | undefined): Promise<OpenProject> {
+    const { target, trusted } = await this.#targetOf(scope, given)
+    return this.#openTarget(scope, target, trusted)
+  }
+
+  async open(row: JobRow): Promise<{ input: Record<string, unknown>; project: OpenProject }> {
+    const input = this.#options.sealer.open(row.sealed_input, row.id) as Record<string, unknown>
+    const { project_ref: projectRef, organization_id: organizationId, project_id: projectId } = row
+    const scope = { projectRef, organizationId, projectId }
+    const { target, trusted } = await this.#targetOf(scope, input['projectTarget'] as ProjectTarget | undefined)
+    return { input, project: await this.#openTarget(scope, target, trusted) }
+  }
+
+  async scopeById(id: string): Promise<JobScope> {
+    const { organizationId, ref } = await this.#options.projects.get(id)
+    return { projectRef: ref, organizationId, projectId: id }
+  }
+
+  async functions(scope: JobScope): Promise<FunctionsAddress> {
+    const known = scope.projectId === null ? {} : await this.#options.projects.credentials(scope.projectId)
+    const { apiUrl, originUrl = apiUrl, serviceRoleKey } = known
+    if (originUrl === undefined) throw functionsOff({ need: 'originUrl of the project' })
+    if (serviceRoleKey === undefined) throw functionsOff({ need: 'serviceRoleKey of the project' })
+    return { projectId: scope.projectId, url: originUrl.replace(/\/+$/, ''), key: serviceRoleKey }
+  }
 
   /** The control plane has priority; the request's target is used only for projects whose database it does not know. */
-  const targetOf = async (
-    scope: JobScope,
-    given: ProjectTarget | undefined,
-  ): Promise<{ target: Target; trusted: boolean }> => {
+  async #targetOf(scope: JobScope, given: ProjectTarget | undefined): Promise<{ target: Target; trusted: boolean }> {
+    const { projects, allowTargets } = this.#options
     const { databaseUrl: known, ...rest } = scope.projectId ? await projects.credentials(scope.projectId) : {}
     if (known !== undefined) return { target: { ...rest, databaseUrl: known }, trusted: true }
     const credentials = given?.databaseUrl ?? given?.serviceRoleKey ?? given?.storageUrl
-    if (credentials !== undefined && !options.allowTargets) throw targetNotAllowed()
+    if (credentials !== undefined && !allowTargets) throw targetNotAllowed()
     if (!given?.databaseUrl) {
-      if (!options.allowTargets) throw projectNotFound({ ref: scope.projectRef })
+      if (!allowTargets) throw projectNotFound({ ref: scope.projectRef })
       throw targetIncomplete({ field: 'databaseUrl' })
     }
     if (given.storageUrl && !given.serviceRoleKey) throw targetIncomplete({ field: 'serviceRoleKey' })
@@ -59,68 +96,39 @@ export function sharedProjects(options: SharedProjectsOptions): ProjectDirectory
     }
   }
 
-  const openTarget = async (scope: JobScope, target: Target, trusted: boolean): Promise<OpenProject> => {
+  async #openTarget(scope: JobScope, target: Target, trusted: boolean): Promise<OpenProject> {
+    const { resolveHost, onError } = this.#options
     const refused = (cause: unknown) => explained(cause, !trusted)
-    const address = trusted ? undefined : await addressOf(target.databaseUrl, options.resolveHost)
+    const address = trusted ? undefined : await addressOf(target.databaseUrl, resolveHost)
     const project = await openDatabase({
       url: target.databaseUrl,
       ...(address !== undefined && { address }),
       max: 4,
       applicationName: 'terrane worker',
-      onError: options.onError,
+      onError,
     }).catch((cause: unknown) => {
       throw refused(cause)
     })
     try {
-      if (!migrated.has(target.databaseUrl)) {
+      if (!this.#migrated.has(target.databaseUrl)) {
         await migrate(project, ['project'])
-        migrated.add(target.databaseUrl)
+        this.#migrated.add(target.databaseUrl)
       }
-      return { database: project, store: await storeOf(scope, target), [Symbol.asyncDispose]: () => project.close() }
+      const store = await this.#storeOf(scope, target)
+      return { database: project, store, [Symbol.asyncDispose]: () => project.close() }
     } catch (error) {
       await project.close()
       throw refused(error)
     }
   }
 
-  const storeOf = async (scope: JobScope, target: Target): Promise<ArtifactStore> => {
+  async #storeOf(scope: JobScope, target: Target): Promise<ArtifactStore> {
+    const { projects, storage, storageOf, fetch } = this.#options
     if (target.storageUrl && target.serviceRoleKey) {
-      return new RemoteStore({ url: target.storageUrl, serviceRoleKey: target.serviceRoleKey, fetch: options.fetch })
+      return new RemoteStore({ url: target.storageUrl, serviceRoleKey: target.serviceRoleKey, fetch })
     }
     const folder = scope.projectId ? (await projects.get(scope.projectId)).folder : unregisteredFolder(scope)
-    return options.storageOf(`${options.storage.replace(/\/+$/, '')}/projects/${folder}`)
-  }
-
-  return {
-    scope: async (principal, projectRef, path) => {
-      if (!servesFor(principal, 'jobs')) throw wrongRole({ need: "the organization's Services API key" })
-      if (projectRef === undefined) throw projectRefMissing({ path })
-      const project = await projects.reachable(principal, projectRef)
-      if (!project && !options.allowTargets) throw projectNotFound({ ref: projectRef })
-      return scopeOf(principal.organizationId, projectRef, project)
-    },
-    openForSubmit: async (scope, given) => {
-      const { target, trusted } = await targetOf(scope, given)
-      return openTarget(scope, target, trusted)
-    },
-    open: async (row) => {
-      const input = sealer.open(row.sealed_input, row.id) as Record<string, unknown>
-      const { project_ref: projectRef, organization_id: organizationId, project_id: projectId } = row
-      const scope = { projectRef, organizationId, projectId }
-      const { target, trusted } = await targetOf(scope, input['projectTarget'] as ProjectTarget | undefined)
-      return { input, project: await openTarget(scope, target, trusted) }
-    },
-    scopeById: async (id) => {
-      const { organizationId, ref } = await projects.get(id)
-      return { projectRef: ref, organizationId, projectId: id }
-    },
-    functions: async (scope) => {
-      const known = scope.projectId === null ? {} : await projects.credentials(scope.projectId)
-      const { apiUrl, originUrl = apiUrl, serviceRoleKey } = known
-      if (originUrl === undefined) throw functionsOff({ need: 'originUrl of the project' })
-      if (serviceRoleKey === undefined) throw functionsOff({ need: 'serviceRoleKey of the project' })
-      return { projectId: scope.projectId, url: originUrl.replace(/\/+$/, ''), key: serviceRoleKey }
-    },
+    return storageOf(`${storage.replace(/\/+$/, '')}/projects/${folder}`)
   }
 }
 

@@ -10,18 +10,19 @@ import { execute, type ExecuteOptions } from './execute.ts'
 import { GRACE_SHARE, HAND_OVER_MS, HEARTBEAT_REFRESH_MS, LEAVE_MS, endingOf, timeoutSeconds } from './job-life.ts'
 import { scopeKey, scopeOf, type JobRow, type JobScope } from './job-row.ts'
 import { LaneWatch } from './lane-watch.ts'
+import { outcomeOf } from './outcome.ts'
 import { ProgressWriter } from './progress-writer.ts'
 import type { Claim } from './queue-tables.ts'
+import { settle } from './settle.ts'
 import { WAITS } from './shards.ts'
 import { Maintenance, type MaintenanceOptions } from './maintenance.ts'
+import { WakeUps } from './wake-ups.ts'
 
 /** NOTIFY channel for cancellations. */
 export const CANCEL_CHANNEL = 'terrane_cancel'
 const CANCEL_POLL_MS = 500
 /** Interval of polling for jobs, with and without NOTIFY. */
 const POLL_MS = { notified: 2000, polling: 1000 }
-/** Waits between tries to settle a job while the database is away. */
-const SETTLE_WAITS_MS = [250, 500, 1000, 2000, 4000, 8000]
 
 export interface RunnerOptions extends ExecuteOptions, MaintenanceOptions, JobLeasesOptions {
   readonly tasks: readonly Task[]
@@ -53,8 +54,7 @@ export class Runner {
   readonly #stopping = new AbortController()
   /** Maximum wait for a run to stop. */
   #leaveMs = LEAVE_MS
-  /** Promises of slots that wait for a job, by task. */
-  readonly #nudges = new Map<string, PromiseWithResolvers<void>>()
+  readonly #wakeUps = new WakeUps()
 
   constructor(options: RunnerOptions) {
     this.#options = options
@@ -79,8 +79,7 @@ export class Runner {
 
   /** Looks for jobs of a task now instead of at the next poll. */
   nudge(task: string): void {
-    this.#nudges.get(task)?.resolve()
-    this.#nudges.delete(task)
+    this.#wakeUps.wake(task)
   }
 
   /** Number of jobs that run here now. */
@@ -160,7 +159,7 @@ export class Runner {
     const pollMs = database.capabilities.notify ? POLL_MS.notified : POLL_MS.polling
     const lane = this.#lanes.open(task.name)
     while (!this.#stopping.signal.aborted) {
-      const nudged = this.#nextNudge(task.name)
+      const nudged = this.#wakeUps.next(task.name)
       let claim: Claim | null = null
       try {
         claim = await this.#leases.take(task.name)
@@ -171,12 +170,6 @@ export class Runner {
       if (claim) await lane.work(() => this.#handle(task, claim))
       else if (!this.#stopping.signal.aborted) await Promise.race([nudged, this.#pause(pollMs)])
     }
-  }
-
-  #nextNudge(task: string): Promise<void> {
-    const nudge = this.#nudges.get(task) ?? Promise.withResolvers<void>()
-    this.#nudges.set(task, nudge)
-    return nudge.promise
   }
 
   #pause(ms: number): Promise<void> {
@@ -203,24 +196,28 @@ export class Runner {
 
   async #run(task: Task, claim: Claim, controller: AbortController, logger: Logger): Promise<void> {
     const { store } = this.#options
-    if (this.#stopping.signal.aborted) return this.#settle(logger, () => this.#leases.handOver(claim, HANDED_OVER))
+    if (this.#stopping.signal.aborted) return settle(logger, () => this.#leases.handOver(claim, HANDED_OVER))
     const row = await store.start(claim.id, claim.attempt)
-    if (!row) return this.#settle(logger, () => this.#leases.forget(claim))
+    if (!row) return settle(logger, () => this.#leases.forget(claim))
     this.#active.get(claim.id)!.project = scopeKey(scopeOf(row))
     if (row.cancel_requested) {
-      await this.#settle(logger, () => this.#leases.fail(claim, cancelled(), true))
+      await settle(logger, () => this.#leases.fail(claim, cancelled(), true))
       return this.#maintenance.clearNow()
     }
     const { traceparent } = row
     const attributes = { 'terrane.job_id': row.id, 'terrane.request_id': row.request_id ?? '', attempt: claim.attempt }
-    await inSpan(`job ${task.name}`, () => this.#runTraced(task, claim, row, controller, logger), {
+    await inSpan(`job ${task.name}`, () => this.#runTraced(task, row, { claim, controller, logger }), {
       traceparent,
       attributes,
     })
   }
 
   /** Runs a job, in the trace of the request that submitted it. */
-  async #runTraced(task: Task, claim: Claim, row: JobRow, controller: AbortController, logger: Logger): Promise<void> {
+  async #runTraced(
+    task: Task,
+    row: JobRow,
+    { claim, controller, logger }: Pick<Run, 'claim' | 'controller'> & { readonly logger: Logger },
+  ): Promise<void> {
     const { store } = this.#options
     if (claim.attempt === 1) spanSince('wait in the queue', row.created_at)
     const lost = () => controller.abort(workerLost({ attempts: claim.attempt }))
@@ -228,20 +225,19 @@ export class Runner {
     const trace = traceId()
     logger.setBindings({ requestId: row.request_id, ...(trace !== null && { traceId: trace }) })
     logger.info('job started')
-    const outcome = await this.#outcome(task, row, {
-      attempt: claim.attempt,
-      number: claim.run,
-      controller,
-      logger,
-      progress,
+    const run = { attempt: claim.attempt, number: claim.run, signal: controller.signal, logger, progress }
+    const outcome = await outcomeOf(run.signal, {
+      work: () => execute(this.#options, task, row, run),
+      leaveMs: () => this.#leaveMs,
+      onLeft: (waitedMs) => logger.error({ waitedMs }, 'a job that was told to stop goes on; it is left behind'),
     })
     await progress.close()
     if ('result' in outcome && outcome.result === WAITS) {
       logger.info('job waits for its shards')
-      return this.#settle(logger, () => this.#leases.setAside(claim))
+      return settle(logger, () => this.#leases.setAside(claim))
     }
     if ('result' in outcome) {
-      await this.#settle(logger, () => this.#leases.succeed(claim, outcome.result))
+      await settle(logger, () => this.#leases.succeed(claim, outcome.result))
       logger.info('job succeeded')
       return
     }
@@ -249,64 +245,19 @@ export class Runner {
     switch (endingOf(error, claim.attempt)) {
       case 'handed over':
         logger.info('job handed over')
-        return this.#settle(logger, () => this.#leases.handOver(claim, HANDED_OVER))
+        return settle(logger, () => this.#leases.handOver(claim, HANDED_OVER))
       case 'another attempt':
         logger.warn({ err: outcome.thrown }, 'job interrupted')
-        return this.#settle(logger, () => this.#leases.tryAgain(claim, error))
+        return settle(logger, () => this.#leases.tryAgain(claim, error))
       case 'failed':
         return this.#end(claim, error, logger, outcome.thrown)
     }
   }
 
-  /** Runs the task. A run that does not stop in time is abandoned: its later effects are discarded. */
-  async #outcome(
-    task: Task,
-    row: JobRow,
-    run: {
-      readonly attempt: number
-      readonly number: number
-      readonly controller: AbortController
-      readonly logger: Logger
-      readonly progress: ProgressWriter
-    },
-  ): Promise<{ result: unknown } | { thrown: unknown }> {
-    const { signal } = run.controller
-    const { promise: left, reject: leave } = Promise.withResolvers<never>()
-    let timer: NodeJS.Timeout | undefined
-    signal.addEventListener('abort', () => {
-      timer = setTimeout(() => {
-        run.logger.error({ waitedMs: this.#leaveMs }, 'a job that was told to stop goes on; it is left behind')
-        leave(signal.reason)
-      }, this.#leaveMs)
-    })
-    try {
-      return { result: await Promise.race([execute(this.#options, task, row, { ...run, signal }), left]) }
-    } catch (error) {
-      return { thrown: signal.aborted ? signal.reason : error }
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-
   async #end(claim: Claim, error: TerraneError, logger: Logger, thrown?: unknown): Promise<void> {
-    await this.#settle(logger, () => this.#leases.fail(claim, error))
+    await settle(logger, () => this.#leases.fail(claim, error))
     if (error.kind === 'internal') logger.error({ err: thrown }, 'job failed')
     else logger.info({ code: error.code, reason: error.message }, 'job failed')
-  }
-
-  /**
-   * Settles a job. While the database is not available it retries for 16 s, about the time until a run counts as lost.
-   */
-  async #settle(logger: Logger, write: () => Promise<boolean>): Promise<void> {
-    for (const wait of [...SETTLE_WAITS_MS, null]) {
-      try {
-        if (!(await write())) logger.warn('the job was taken over meanwhile; this run ends nothing')
-        return
-      } catch (error) {
-        if (wait === null || toShowable(error).code !== 'DATABASE_UNAVAILABLE') throw error
-        await sleep(wait)
-      }
-    }
   }
 
   /** Renews the leases of the runs here, and stops runs that were given to other workers meanwhile. */

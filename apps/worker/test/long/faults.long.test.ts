@@ -61,7 +61,7 @@ async function ask(task: string, name: string, more: object = {}) {
 
 const isRunning = ({ status }: { readonly status: string }) => status !== 'pending'
 
-/** What holds after a job whatever has happened. */
+/** Checks what must be true after a job, with and without faults. */
 async function expectWhole({ found, remove }: Awaited<ReturnType<typeof ask>>, name: string): Promise<void> {
   expect(await found(name)).toBe('whole')
   await expectNothingLeft(sources)
@@ -141,7 +141,7 @@ describe(`faults (${testLane()})`, () => {
       const pbf = streetsPbf(330)
       const data = join(sources.api.folder, 'data')
       await writeFile(join(data, 'streets.osm.pbf'), pbf)
-      // What is packed does not tell how much it holds.
+      // The size of packed data is unknown before they are unpacked.
       await writeFile(join(data, 'streets.osm.pbf.gz'), gzipSync(pbf))
       using runners = runnersWith({ TERRANE_WORK_DIR: disk.path, TERRANE_OSM_MEMORY_MB: '1' })
       await runners.start()

@@ -22,7 +22,7 @@ import {
 import type { DataType } from 'apache-arrow'
 import { parquetOfEmptyRuns, parquetOfRun } from './hostile-parquet.ts'
 
-/** What a file may be refused with; `READ` where its rows may as well be read. */
+/** Codes that a file may be refused with; `READ` where its rows may also be read. */
 export type Refusals = readonly string[]
 
 const MIB = 1024 * 1024

@@ -4,7 +4,7 @@ import { readFile, readdir } from 'node:fs/promises'
 const TICKS_PER_SECOND = 100
 const LOOK_MS = 100
 
-/** What the hungriest child process took. */
+/** Maximum of CPU time and memory of a child process. */
 export interface MostUsed {
   readonly cpuSeconds: number
   readonly bytes: number
@@ -50,7 +50,7 @@ async function pids(): Promise<string[]> {
   return (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
 }
 
-/** What a child of this process has used; null for any other process. */
+/** CPU time and memory of a child of this process; null for any other process. */
 async function usedBy(pid: string): Promise<MostUsed | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '')
   // The second field, a name in parentheses, may hold anything; the parent is the 4th, user and system time the 14th and 15th.

@@ -30,7 +30,7 @@ const files: [string, Expected][] = there
     )
   : []
 
-/** What each raster that cannot be embedded says, and why. */
+/** Codes of the refusal by raster. */
 const REFUSED: Readonly<Record<string, string>> = {
   'corrupt.tif': 'GEOTIFF_MALFORMED|CORRUPT_TILE|GEOTIFF_TRUNCATED|NOT_A_GEOTIFF',
   'slc.tif': 'UNSUPPORTED_DTYPE|NO_GEOREFERENCE',
@@ -54,7 +54,7 @@ describe.skipIf(!there)(
       await worker[Symbol.asyncDispose]()
     })
 
-    /** What became of a file: a job at its end, or the refusal at submit in the same form. */
+    /** The ended job of a file, or the refusal at submit in the same form. */
     async function embed(
       path: string,
       tableName: string,

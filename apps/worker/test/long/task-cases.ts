@@ -36,7 +36,7 @@ export interface TaskCase {
   readonly task: string
   /** A request for something of that name. */
   readonly body: (name: string) => object
-  /** What is there under the name: nothing, all of it, or less than that. */
+  /** Whether the output of that name is absent, whole or partial. */
   readonly found: (name: string) => Promise<'nothing' | 'whole' | 'part'>
   readonly remove: (name: string) => Promise<void>
 }

@@ -34,7 +34,7 @@ const NEED: Readonly<Record<Dependency, readonly string[]>> = {
   webhooks: [],
   modules: [],
 }
-/** Alerts of which at least one must name the fault. */
+/** Alerts; at least one must name the fault. */
 const ALERTS: Readonly<Record<Dependency, readonly string[]>> = {
   database: ['TerraneNotReady'],
   storage: ['TerraneNotReady', 'TerraneStorageFails'],

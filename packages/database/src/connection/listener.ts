@@ -43,7 +43,7 @@ export class Listener implements AsyncDisposable {
     this.#stopped = true
     clearTimeout(this.#timer)
     if (!this.#client) return
-    // A server that has gone silent would not answer the goodbye.
+    // An unresponsive server would not close its side.
     const stream = streamOf(this.#client)
     const timer = setTimeout(() => stream.destroy(), GOODBYE_MS)
     await this.#client.end().catch(ignore)

@@ -59,7 +59,7 @@ afterAll(async () => {
 })
 
 describe('change detection', () => {
-  test('returns every pair, those that turned into their opposite first', async () => {
+  test('returns every pair, opposite vectors first', async () => {
     const found = await changes('before', 'opposite')
     expect(found).toHaveLength(COUNT)
     expect(new Set(found.slice(0, CHANGED.size).map(({ id }) => id))).toEqual(CHANGED)
@@ -85,7 +85,7 @@ describe('change detection', () => {
   })
 
   test('change_z is the root mean square of robust scores, cut at 8', async () => {
-    // One dimension: differences 0 … 20, of which the median is 10 and the median absolute deviation 5.
+    // One dimension: differences 0 … 20 with the median 10 and the median absolute deviation 5.
     const line = Array.from({ length: 21 }, (_, id) => Float32Array.of(id))
     await make(
       'zero',

@@ -198,7 +198,7 @@ interface Summary {
 
 describe('a summary', () => {
   const summary = (args: string) => call<Summary>('similarity_summary', `table_name => 'here', ${args}`)
-  /** What is counted over some rows. */
+  /** Counts over some rows. */
   function counted(rows: readonly number[], query: Vector, threshold: number) {
     const found = rows
       .map((id) => ({ id, similarity: cosine(query, here[id]!) }))

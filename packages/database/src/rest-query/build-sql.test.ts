@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => db[Symbol.asyncDispose]())
 
-test('values written into a statement are those that parameters bring, whatever their characters', async () => {
+test('values written into a statement equal the same values as parameters, for all characters', async () => {
   const random = seededRandom(11)
   const letters = [`'`, '"', '\\', '{', '}', ',', ';', '--', '$1', 'ä', '🐎', ' ', '\n', 'NULL', 'x']
   const text = () =>

@@ -6,7 +6,7 @@ import { moveDatabase } from '@terrane/database/transfer'
 import { openTestDatabase, testLane } from '@terrane/database/testing'
 import { startPgliteServer } from '@terrane/pglite-server'
 
-/** What people make of a database, and some that only one of its roles may see. */
+/** Objects of a database, some visible to one role only. */
 const things = (mover: string) => `
   create role ${mover} nologin; grant ${mover} to authenticated;
   create table public."Odd name" (id bigint generated always as identity primary key, t text not null check (t <> ''),

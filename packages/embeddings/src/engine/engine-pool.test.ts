@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { tinyVitManifest, pinnedFile } from '../../test/fixtures/models.ts'
 import { fakeTiles } from '../../test/fixtures/tile-readers.ts'
-import type { Model } from '../models/store.ts'
+import type { Model } from '../models/acquire-files.ts'
 import { buildRandomVit } from '../onnx/random-vit.ts'
 import { createEnginePool } from './engine-pool.ts'
 import type { Engine } from './engine.ts'

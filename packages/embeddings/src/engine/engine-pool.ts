@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { availableMemory } from 'node:process'
 
-import type { Model } from '../models/store.ts'
+import type { Model } from '../models/acquire-files.ts'
 import { type Engine, type EngineOptions, openEngine } from './engine.ts'
 import { chooseMode, modelMemory } from './schedule.ts'
 

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { availableMemory } from 'node:process'
 
 import { type EmbeddingLevel, checkTileSize, embeddingsPerTile } from '../models/manifest.ts'
-import type { Model } from '../models/store.ts'
+import type { Model } from '../models/acquire-files.ts'
 import { type EmbeddingRun, type EmbedProgress, startRun } from './embedding-run.ts'
 import { NO_CONTEXT, type TileContext } from './tile-context.ts'
 import type { Job, Ring } from './protocol.ts'

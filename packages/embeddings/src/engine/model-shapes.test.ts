@@ -6,7 +6,7 @@ import { CONTEXT, MODEL_SHAPES, SIDE, encodeShape, manifestOf } from '../../test
 import { pinnedFile, temporaryFolder } from '../../test/fixtures/models.ts'
 import { fakeTiles, fillTile } from '../../test/fixtures/tile-readers.ts'
 import { type ModelManifest, parseManifest } from '../models/manifest.ts'
-import type { Model } from '../models/store.ts'
+import type { Model } from '../models/acquire-files.ts'
 import { openEngine, type EmbedRequest } from './engine.ts'
 
 /** The model as files in a folder, with external weights where the shape requires them. */

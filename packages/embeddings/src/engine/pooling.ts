@@ -15,7 +15,7 @@ export interface PoolingShape {
   readonly skip: number
 }
 
-/** A pooling of tiles, or how the patches of one lie. */
+/** A pooling of tiles, or the layout of the patches of a tile. */
 type AnyPooling = Pooling | 'patches' | 'patch-map' | 'patch-map-last'
 
 /**

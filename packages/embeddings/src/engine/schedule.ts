@@ -1,4 +1,4 @@
-import type { Model } from '../models/store.ts'
+import type { Model } from '../models/acquire-files.ts'
 
 /**
  * `parallel`: every thread decodes and infers its own tiles with its own copy of the model. `pipeline`: one thread

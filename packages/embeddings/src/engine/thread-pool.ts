@@ -1,4 +1,4 @@
-import type { Model } from '../models/store.ts'
+import type { Model } from '../models/acquire-files.ts'
 import { EngineThread } from './engine-thread.ts'
 import { ON_CPU, type Provider, type ProviderChoice } from './providers.ts'
 import type { EngineMode } from './schedule.ts'

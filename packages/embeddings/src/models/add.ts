@@ -5,7 +5,8 @@ import { modelThere } from '../errors.ts'
 import { checkModelFile, nameBeside, type CheckedModel } from './check-file.ts'
 import { parseManifest, type ModelManifest } from './manifest.ts'
 import { writeManifest } from './pin.ts'
-import { findManifest, modelFilePath, parseJson } from './store.ts'
+import { modelFilePath } from './acquire-files.ts'
+import { findManifest, parseJson } from './store.ts'
 
 export interface AddRequest {
   /** The model directory. */

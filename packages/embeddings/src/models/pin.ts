@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { modelNotPinnable } from '../errors.ts'
 import type { Fetcher, FetchedResponse } from './download.ts'
 import type { ModelFile, ModelManifest } from './manifest.ts'
-import { findManifest, modelFilePath } from './store.ts'
+import { modelFilePath } from './acquire-files.ts'
+import { findManifest } from './store.ts'
 import { digestFile } from './verify.ts'
 
 export interface PinRequest {

@@ -40,7 +40,7 @@ const ENDINGS: Readonly<Record<Written, string>> = {
   GeoPackage: 'gpkg',
 }
 const FORMATS = WRITTEN.filter((format) => format !== 'GeoParquet')
-/** What the validator of GeoPackages says of right files. */
+/** Messages of the GeoPackage validator for valid files. */
 const KNOWN: Readonly<Record<string, RegExp>> = {
   // It takes a bit of the envelope for the flag of empty geometries (OGC 12-128r19, 2.1.3).
   empties: /^Req 152: /,
@@ -50,7 +50,7 @@ const KNOWN: Readonly<Record<string, RegExp>> = {
 /** RFC 7946 leaves it to readers whether a point without coordinates is one (3.1). */
 const EMPTY_POINT = '0101000000000000000000f87f000000000000f87f'
 const DEGREES = new Set<Written>(['GeoJSON', 'GeoJSONSeq', 'CSV', 'GeoParquet'])
-/** What may have become of a geometry; each is a warning. */
+/** Possible changes of a geometry; each is a warning. */
 const OF_GEOMETRY =
   /^(CURVES_LINEARIZED|SURFACES_AS_POLYGONS|COLLECTIONS_FLATTENED|EMPTY_GEOMETRIES|EMPTY_PARTS_LEFT_OUT|DIMENSIONS_FILLED|MEASURES_LEFT_OUT|GEOMETRY_NOT_FINITE)$/
 
@@ -148,7 +148,7 @@ function systemOf(table: string): string {
   return { measures: 'EPSG:25832', metres: 'EPSG:25832', esri: 'ESRI:102013' }[table] ?? 'EPSG:4326'
 }
 
-/** What GDAL reads otherwise than it is, and no warning speaks of. */
+/** Values that GDAL reads differently, without a warning. */
 async function differences(table: string, format: Written): Promise<string[]> {
   const t = Object.keys(AWKWARD).indexOf(table)
   const { read, losses } = files.get(`${t}.${ENDINGS[format]}`)!

@@ -21,7 +21,7 @@ const PROGRAM = fileURLToPath(new URL('../mutations/read-mutated.ts', import.met
 /** After so long without an answer a file is read again as the product reads it, confined and watched. */
 const SUSPECT_MS = 20_000
 const HEAP_MB = 768
-/** What a caller may be told. */
+/** Codes that a caller may get. */
 const CODES = new Set([
   'READ',
   'EMPTY',

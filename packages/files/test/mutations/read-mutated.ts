@@ -11,13 +11,13 @@ import { readersHere } from '../../src/testing/read-here.ts'
 import { mutated } from './mutate.ts'
 import type { Original } from './originals.ts'
 
-/** What is to be read: files of these seeds. */
+/** Files to read, by their seeds. */
 export interface Task {
   readonly original: Original
   readonly seeds: readonly number[]
 }
 
-/** What became of a file. `answer` is all that a caller is told. */
+/** Result of reading a file. `answer` is all that a caller gets. */
 export interface Outcome {
   readonly seed: number
   readonly code: string

@@ -223,7 +223,7 @@ function contains(ring: Ring, [x, y]: Point): boolean {
   return within
 }
 
-/** What OGC demands beyond what the other checks see: simple rings, their turn, and a connected interior. */
+/** Checks the other rules of OGC: simple rings, their turn, and a connected interior. */
 function expectValid(built: Ring[][] | string): asserts built is Ring[][] {
   if (typeof built === 'string') throw new Error(`no area: ${built}`)
   for (const rings of built) {

@@ -70,3 +70,19 @@ export interface FeatureCounts {
   /** Members of relations whose way the file lacks, counted per membership, for {@link MEMBER}. */
   missingMembers: number
 }
+
+/** The counts before the first element. */
+export function noCounts(): FeatureCounts {
+  return {
+    nodes: 0,
+    ways: 0,
+    relations: 0,
+    outside: 0,
+    withoutGeometry: 0,
+    openAreas: 0,
+    invalidAreas: 0,
+    repeated: 0,
+    missingNodes: 0,
+    missingMembers: 0,
+  }
+}

@@ -85,7 +85,7 @@ export class ReferencePages {
     }
   }
 
-  /** Elements that may refer to one of the given ones, including those that refer to others of their pages. */
+  /** Elements that may refer to one of the given ones; also elements that refer to others of the same pages. */
   candidates(ids: Iterable<number>): Set<number> {
     const found = new Set<number>()
     const pages = new Set([...ids].map((id) => pageOf(this.#kind, id)))

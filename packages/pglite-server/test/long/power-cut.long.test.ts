@@ -68,7 +68,7 @@ test.each<SyncMode>(['commit', 'soon'])(
       await after.kill()
       const lost = acknowledged.filter((id) => !survived.has(id))
       process.stdout.write(`${sync}: cut ${cut} after ${acknowledged.length} commits lost ${lost.length}\n`)
-      // What is lost is the last of all.
+      // Only the last transactions may be lost.
       expect(lost).toEqual(sync === 'commit' ? [] : acknowledged.slice(acknowledged.length - lost.length))
       kept = [...survived]
     }

@@ -77,7 +77,7 @@ function runs(command: string, flags: readonly string[], options: SpawnSyncOptio
   return spawnSync(command, flags, { ...options, stdio: 'ignore' }).status === 0
 }
 
-/** What Valhalla says our shape costs over its own optimum; NaN where it cannot follow the shape. */
+/** Cost of our shape over Valhalla's optimum, by Valhalla; NaN where it cannot follow the shape. */
 export async function regretOf(valhalla: Valhalla, text: string, mine: Trip, theirs: Trip): Promise<number> {
   if (mine.legs[0]!.shape === theirs.legs[0]!.shape) return 1
   const { costing, costing_options } = JSON.parse(text) as Record<string, unknown>

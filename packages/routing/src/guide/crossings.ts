@@ -58,7 +58,7 @@ const MODE_ACCESS: Readonly<Record<TravelMode, number>> = {
   pedestrian: Access.foot,
 }
 
-/** Numbers of edges on one side of the route: all, those with a similar angle, and those that may be taken. */
+/** Numbers of edges on one side of the route: all, with a similar angle, and open to the traveller. */
 export interface SideCount {
   readonly all: number
   readonly similar: number

@@ -8,7 +8,7 @@ const MARGIN_METERS = 400
 const EMPTY = -1
 const MIXED = -2
 const NONE = -1
-/** Cells along the side of a block, and the mark of a cell of which one place is enough. */
+/** Cells along the side of a block, and the mark of a cell that needs only one place. */
 const BLOCK = 6
 const WITNESS = 2
 /** Mark of a cell with a contour between its places. */

@@ -17,7 +17,7 @@ import { RouteProblem, type Warning, warning } from '../request/problems.ts'
 import { MEMBER_UNHEEDED } from '../request/unheeded.ts'
 import { flagOf, isObject, type Json, numberOf, textOf } from '../request/read.ts'
 
-/** A line that is asked for: of minutes or of kilometres. */
+/** A requested contour, in minutes or kilometres. */
 export interface Contour {
   readonly metric: 'time' | 'distance'
   /** Minutes or kilometres, as requested. */

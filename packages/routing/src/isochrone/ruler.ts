@@ -40,7 +40,7 @@ export class Ruler {
     }
   }
 
-  /** On a plane: a street is short, and only shares of its length are asked for. */
+  /** Lengths on a plane, exact enough: streets are short, and only shares of their length are used. */
   #measure(first: number, last: number): number {
     const { pointLon, pointLat } = this.#graph
     if (last - first + 1 > this.#along.length) this.#along = new Float64Array(2 * (last - first + 1))

@@ -7,7 +7,7 @@ import type { Samples } from './samples.ts'
 const FRAME_SHARE = 0.05
 const FRAME_METERS = 400
 const FRAME_POINTS = 16
-/** Metres that an area reaches beyond a street where there is none beside it, at least and at most. */
+/** Minimum and maximum metres that an area extends beyond a street without a neighbour. */
 const LEAST_REACH = 30
 const MOST_REACH = 130
 /** Minimum distance of crossings from the ends of an edge, as a share of its length. */

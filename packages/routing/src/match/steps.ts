@@ -38,7 +38,7 @@ export interface StepBounds {
   readonly most: number
   /** Metres above the best candidate at which the search ends. */
   readonly window: number
-  /** Metres that a place may lie behind the place before on the same edge: noise along the street. */
+  /** Metres that a place may lie behind the previous one on the same edge: noise along the street. */
   readonly slack: number
   /** Maximum number of settled states. */
   readonly states: number

@@ -64,7 +64,7 @@ function* stopsOf(
   return stops
 }
 
-/** A row of cells, in steps. */
+/** Computes a row of cells; yields after each step, so that others get a turn. */
 export function* rowOf(cells: Cells, i: number): Generator<string, (Cell | null)[]> {
   const row = cells.row(i)
   let step = row.next()

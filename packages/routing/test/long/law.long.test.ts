@@ -70,7 +70,7 @@ for (const { name, country, open, there } of PLACES) {
   })
 }
 
-/** What breaks the law on routes through a town with tags at random. */
+/** Violations on routes through a town with random tags. */
 async function faultsInTown(seed: number, modes: readonly Mode[], routes: number): Promise<FoundViolation[]> {
   const reader = await randomTown(seededRandom(seed))
   const router = new Router(await buildNetwork([reader]))

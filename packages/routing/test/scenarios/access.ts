@@ -9,7 +9,7 @@ A---B-----C---D
 `
 const around = { AB: residential, CD: residential, BF: residential, FG: residential, GC: residential }
 
-/** Who may use a way, and in which direction. */
+/** Access of modes to ways, by direction. */
 export const ACCESS_SCENARIOS: readonly Scenario[] = [
   {
     behaviour: 'vehicles keep to the direction of a one-way street, walkers do not',

@@ -429,10 +429,10 @@ E---3-4---F
   })),
 ]
 
-/** What each term of a cost comes to. */
+/** Effects of each term of the costs. */
 export const COST_SCENARIOS: readonly Scenario[] = [...CHAINS, ...TURNS, ...MORE]
 
-/** Who is asked about a thing on a node: motorcycles pass where motor vehicles may, which Valhalla 3.6.1 does not see. */
+/** Modes tested with an object on a node: motorcycles pass where motor vehicles may, which Valhalla 3.6.1 does not see. */
 function passing(tags: OsmTags): Mode[] {
   return ALL.filter((mode) => tags['motor_vehicle'] !== 'yes' || !['motorcycle', 'motor_scooter'].includes(mode))
 }

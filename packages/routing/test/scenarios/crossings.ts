@@ -5,7 +5,7 @@ import { type Ask, by, named, primary, residential, type Scenario, secondary } f
 
 const oneway = (tags: OsmTags): OsmTags => ({ ...tags, oneway: 'yes' })
 
-/** A crossing X of eight arms, of which F and H are of one kind: every turn from H. */
+/** A crossing X of eight arms where F and H are of one kind: every turn from H. */
 function arms(behaviour: string, from: OsmTags, others: OsmTags): Scenario {
   return {
     behaviour,
@@ -81,7 +81,7 @@ function inside(behaviour: string, map: string, ways: Scenario['ways'], go: read
   return { behaviour, map, meters, ways, asks }
 }
 
-/** What turns and crossings come to where their own shape decides. */
+/** Costs of turns and crossings that depend on their shape. */
 export const CROSSING_SCENARIOS: readonly Scenario[] = [
   arms('turns from a lesser ramp where only ramps meet', link('primary'), link('trunk')),
   arms('turns from a greater ramp where only ramps meet', link('trunk'), link('secondary')),

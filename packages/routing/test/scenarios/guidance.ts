@@ -3,7 +3,7 @@ import { motorway, named, primary, residential, type Scenario, secondary } from 
 const link = { highway: 'motorway_link', oneway: 'yes' }
 const circle = { highway: 'secondary', junction: 'roundabout', oneway: 'yes' }
 
-/** What travellers are told. */
+/** Instructions for travellers. */
 export const GUIDANCE_SCENARIOS: readonly Scenario[] = [
   {
     behaviour: 'turns at a crossing',

@@ -23,7 +23,7 @@ export interface Ask {
   readonly costing?: Mode
   /** Options of the costing. */
   readonly options?: Readonly<Record<string, unknown>>
-  /** What all locations say besides where they are. */
+  /** Members of all locations beside their position. */
   readonly at?: Readonly<Record<string, unknown>>
   /** Other members of the request. */
   readonly more?: Readonly<Record<string, unknown>>

@@ -12,7 +12,7 @@ export interface DrawnRestriction {
   readonly tags: OsmTags
 }
 
-/** What is drawn: nodes are letters, places to route from and to are digits, lines are there for the reader only. */
+/** A map: nodes are letters, places to route from and to are digits, lines are there for the reader only. */
 export interface Drawing {
   readonly map: string
   /** Tags of each way by the letters of its nodes, in their order. */

@@ -48,7 +48,7 @@ const LENGTHS = {
   '12 kilometres': 12_000,
 }
 
-/** What a language says of the maneuvers and lengths that its file shows as examples. */
+/** Sentences of a language for the maneuvers and lengths of the examples in its file. */
 export function examplesOf(phrases: Phrases): Record<string, string> {
   const destination = { name: null, street: null }
   const maneuvers = Object.entries(MANEUVERS).map(([name, maneuver]) => {

@@ -41,7 +41,7 @@ export function optionBounds(mode: Mode): ReadonlyMap<string, Bounds> {
   )
 }
 
-/** What is read of an option that is not said, said as its least and most, and said a little beyond both. */
+/** Values read of an option that is absent, at its minimum and maximum, and a little beyond both. */
 export function readAround(mode: Mode, name: string, [least, , most]: Bounds): unknown[] {
   const beyond = Number.isInteger(least) && Number.isInteger(most) && most > 1 ? 1 : 0.01
   const said = [{}, { [name]: least }, { [name]: most }, { [name]: least - beyond }, { [name]: most + beyond }]

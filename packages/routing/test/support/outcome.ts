@@ -5,7 +5,7 @@ import type { RouteResponse } from '../../src/respond/response.ts'
 import type { Places } from './ascii-map.ts'
 import { decodeShape } from './compare.ts'
 
-/** What came of an ask: the letters on the way, what was said, seconds and cost; or an error. */
+/** Result of a request: the letters on the way, the instructions, seconds and cost; or an error. */
 export interface Outcome {
   readonly path: string
   readonly says: readonly string[]
@@ -13,7 +13,7 @@ export interface Outcome {
   readonly cost: number
 }
 
-/** What an answer, the text of a response or an error, says of an ask. */
+/** Reads an outcome from the text of a response or an error. */
 export function outcomeOf(answer: string, places: Places): Outcome {
   const { trip } = JSON.parse(answer) as Partial<RouteResponse>
   if (trip === undefined)
@@ -37,7 +37,7 @@ export function outcomeOf(answer: string, places: Places): Outcome {
   return { path: paths.join(' '), says, seconds: Math.round(time * 100) / 100, cost: Math.round(cost * 100) / 100 }
 }
 
-/** What of an answer differs from another, apart from the last digits of sums. */
+/** Members that differ between two outcomes, apart from the last digits of sums. */
 export function differences(mine: Outcome, theirs: Outcome): (keyof Outcome)[] {
   return [
     ...(['path', 'says'] as const).filter((key) => JSON.stringify(mine[key]) !== JSON.stringify(theirs[key])),
@@ -49,7 +49,7 @@ function alike(a: number, b: number): boolean {
   return Math.abs(a - b) <= 0.1 + 0.0005 * Math.abs(b)
 }
 
-/** What Valhalla 3.6.1 answers on the same maps, as `node bench/scenarios.bench.ts --record` wrote it down. */
+/** Answers of Valhalla 3.6.1 on the same maps, as `node bench/scenarios.bench.ts --record` wrote it down. */
 export function recordedOutcomes(): ReadonlyMap<string, Outcome> {
   const text = readFileSync(join(import.meta.dirname, '../scenarios/answers.ndjson'), 'utf8')
   return new Map(

@@ -79,7 +79,7 @@ export function checkRandomRoutes(
         if (findings.passesLocal.length > 0) tally.throughLocal++
         const said = (trip.warnings ?? []).map(({ text }) => text)
         for (const found of findings.violations) {
-          // What is not read is said in the answer.
+          // The answer has a warning for each tag that is not supported.
           if (brokenTags(checker.map, found, mode).some((tag) => said.some((text) => text.includes(tag))))
             tally.warned++
           else tally.violations.push({ ...found, mode, request: JSON.stringify(request) })

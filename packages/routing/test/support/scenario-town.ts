@@ -111,7 +111,7 @@ export async function scenarioNetwork(pbf = placeScenarios().pbf): Promise<Netwo
   return buildNetwork([await openOsm(bytesSource(pbf))], { drivingSide: 'left' })
 }
 
-/** What is asked on the map of all scenarios, and what answers it. */
+/** Requests on the map of all scenarios, and a router that answers them. */
 export async function openScenarios(): Promise<{ asks: PlacedAsk[]; answer: (ask: PlacedAsk) => Outcome }> {
   const { pbf, asks } = placeScenarios()
   const router = new Router(await scenarioNetwork(pbf))

@@ -10,7 +10,7 @@ export interface MadeTrace {
   readonly points: readonly { readonly lon: number; readonly lat: number; readonly time: number }[]
 }
 
-/** What traces are made by: seconds between points, and the standard deviation of each axis in metres. */
+/** Parameters of traces: seconds between points, and the standard deviation of each axis in metres. */
 export interface TraceKind {
   readonly mode: Mode
   readonly interval: number

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { parameterRepeated } from '../errors.ts'
 
-/** Reads a query string as URLs are read (WHATWG URL, 5.1): a name that stands several times has a list. */
+/** Reads a query string as URLs are read (WHATWG URL, 5.1): a repeated name has a list. */
 export function parseQuerystring(text: string): Record<string, string | string[]> {
   const values = Object.create(null) as Record<string, string | string[]>
   for (const [name, value] of new URLSearchParams(text)) {

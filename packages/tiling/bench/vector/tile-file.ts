@@ -1,5 +1,5 @@
 // Tiles a file of GeoJSON lines: `node tile-file.ts <features.geojsonl> <out.pmtiles> <attributes, comma-separated> <drop rate>`.
-// What a user of a command line tool would run: parsing the text and writing the archive are part of it.
+// The work of a command line tool: parsing the text and writing the archive are part of it.
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { buildPmtiles } from '../../src/vector/index.ts'
 import type { FeatureBatch } from '../../src/vector/index.ts'

@@ -39,7 +39,7 @@ export const malformedGeoTiff = defineError(
   'GEOTIFF_MALFORMED',
   'invalid',
   (f: { what: string }) => `The GeoTIFF's headers are not usable: ${f.what}.`,
-  () => ({ hint: 'Write the file anew, for example with gdal_translate, and check that it was copied whole.' }),
+  () => ({ hint: 'Rewrite the file, for example with gdal_translate, and check that the copy was complete.' }),
 )
 
 export const truncatedGeoTiff = defineError(

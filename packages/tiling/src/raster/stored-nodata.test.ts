@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { storedNodata } from './stored-nodata.ts'
 
-// What GDAL 3.10 masks of a band whose nodata is that.
+// Samples that GDAL 3.10 masks in a band with this nodata value.
 test.each([
   ['uint8', 255.5, Number.NaN],
   ['uint8', 254.5, 254],

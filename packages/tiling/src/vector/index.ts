@@ -1,6 +1,6 @@
 export { buildPmtiles } from './build-pmtiles.ts'
 export type { LayerResult, TilerOptions, TilerResult } from './tiler-run.ts'
-export { checkLayers, MAX_LAYERS } from './layers.ts'
+export { checkLayers } from './layers.ts'
 export type { TilerLayer } from './layers.ts'
 export type { ClusterAggregate } from './points/cluster-record.ts'
 export type { Zooms } from './world.ts'

@@ -5,7 +5,7 @@ import { checkZooms, MAX_ZOOM, type Zooms } from './world.ts'
 import { guessMaxZoom } from './zoom-guess.ts'
 
 /** Feature records hold the number of their layer in five bits. */
-export const MAX_LAYERS = 32
+const MAX_LAYERS = 32
 
 /** One layer of an archive. */
 export interface TilerLayer {

@@ -46,7 +46,7 @@ export interface GdalReading {
   readonly overviews: readonly { readonly width: number; readonly height: number; readonly samples: string | null }[]
 }
 
-/** What a file is read as: like GDAL when `differences` is empty, or refused with a code. */
+/** Result of reading a file: like GDAL when `differences` is empty, or refused with a code. */
 export interface Outcome {
   readonly refused: string | null
   readonly differences: readonly string[]

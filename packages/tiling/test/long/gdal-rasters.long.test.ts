@@ -49,7 +49,7 @@ test.skipIf(there)('SKIPPED: no Python with GDAL and NumPy, set GDAL_PYTHON to a
   expect(there).toBe(false)
 })
 
-/** What cannot be read is told by these alone, for the files that GDAL writes. */
+/** The only codes that may refuse files written by GDAL. */
 const REFUSED = /^(UNSUPPORTED_COMPRESSION|UNSUPPORTED_DTYPE|UNSUPPORTED_LAYOUT|OUTSIDE_CRS): /
 
 describe.runIf(there)('rasters of random creation options', () => {

@@ -15,7 +15,7 @@ const folders = ['geotiff', 'geotiff-synthetic']
   .map((name) => join(sharedFolder('data') ?? '', name))
   .filter(existsSync)
 const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
-// What is asked for may run beside another root, where these files are not; Debian's bindings are for its own Python.
+// The command may run in another root without these files; Debian's bindings are for its own Python.
 // oxlint-disable-next-line node/no-process-env -- The command that runs Python with GDAL's bindings.
 const oracle = [process.env['GDAL_PYTHON'] ?? 'python3', 'python3', '/usr/bin/python3']
   .map((command) => command.split(' '))

@@ -70,7 +70,7 @@ export async function openMirror(repositories: Repositories, home: string) {
     /** Addresses for which it had no answer. */
     missing,
     async [Symbol.asyncDispose]() {
-      // What was asked to CONNECT is no connection of the server any more, but keeps it open.
+      // Sockets after CONNECT are no longer connections of the server, but keep it open.
       for (const caller of callers) caller.destroy()
       for (const server of [proxy, modules]) {
         server.closeAllConnections()

@@ -122,7 +122,7 @@ export const fileRefused = defineError(
   (f: { name: string; where: string; at: string }) =>
     `${f.where} names the file ${f.name}, which cannot be read from there`,
   (f) => ({
-    hint: 'Files are named relative to where the VRT or item lies, or by https URLs.',
+    hint: 'Name files relative to the VRT or item, or by https URLs.',
     errors: [{ path: f.at, message: 'names a file that cannot be read' }],
   }),
 )

@@ -3,7 +3,8 @@ import { defineError } from '@terrane/core'
 export const saidMoreThanOnce = defineError(
   'CONFLICTING_FIELDS',
   'invalid',
-  (f: { what: string; paths: readonly string[] }) => `The ${f.what} stands in more than one field: ${names(f.paths)}.`,
+  (f: { what: string; paths: readonly string[] }) =>
+    `The ${f.what} is given in more than one field: ${names(f.paths)}.`,
   (f) => ({
     hint: 'Send one of them.',
     errors: f.paths.map((path) => ({ path, message: `the ${f.what} may be given once` })),

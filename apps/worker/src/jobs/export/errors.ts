@@ -14,9 +14,9 @@ export const oneKindOnly = defineError(
 export const tableOrQuery = defineError(
   'TABLE_OR_QUERY',
   'invalid',
-  () => 'An export is of a table or of a query',
+  () => 'An export needs either a table or a query',
   () => ({
     hint: 'Name one of the two: table, or query.',
-    errors: [{ path: '/table', message: 'either this or query is wanted' }],
+    errors: [{ path: '/table', message: 'give either this or query' }],
   }),
 )

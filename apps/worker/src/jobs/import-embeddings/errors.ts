@@ -95,8 +95,8 @@ export const bandScalesDiffer = defineError(
   'invalid',
   (f: { bands: readonly [number, number] }) => `Bands ${f.bands.join(' and ')} have scales or offsets of their own`,
   () => ({
-    hint: 'Send quantization, which counts for all bands, or take bands of one scale.',
-    errors: [{ path: '/quantization', message: 'is needed where the bands have several' }],
+    hint: 'Send quantization, which applies to all bands, or choose bands with the same scale and offset.',
+    errors: [{ path: '/quantization', message: 'is required when the bands differ in scale or offset' }],
   }),
 )
 

@@ -47,7 +47,7 @@ export async function readRecord(
  */
 export async function checkMarked(session: Session, table: string, jobId: string): Promise<void> {
   const record = await readRecord(session, table)
-  if (record?.jobId !== jobId) throw notClassTable({ table, why: 'it was made anew meanwhile' })
+  if (record?.jobId !== jobId) throw notClassTable({ table, why: 'it was replaced meanwhile' })
 }
 
 /** The error of a failed merge if the table is gone, or has other columns or keys; undefined for other causes. */

@@ -140,7 +140,7 @@ export const notClassTable = defineError(
   'invalid',
   (f: { table: string; why: string }) => `The table "${f.table}" cannot be updated: ${f.why}`,
   () => ({
-    hint: 'mode create makes a table, mode replace makes it anew.',
+    hint: 'Use mode create for another table, or mode replace for this one.',
     errors: [{ path: '/tableName', message: 'is not a table of classes of this table and classifier' }],
   }),
 )

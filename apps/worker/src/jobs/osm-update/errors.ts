@@ -5,7 +5,7 @@ export const importNotFound = defineError(
   'not_found',
   (f: { prefix: string }) => `There are no tables ${f.prefix}_… of an import that can be updated`,
   () => ({
-    hint: 'Import them with osmImportArea and updatable, or name the tablePrefix of an import that was made so.',
+    hint: 'Import them with osmImportArea and updatable, or name the tablePrefix of such an import.',
     errors: [{ path: '/tablePrefix', message: 'must be that of an import with updatable' }],
   }),
 )
@@ -34,7 +34,7 @@ export const replicationUnknown = defineError(
 export const replicationUrlInvalid = defineError(
   'OSM_REPLICATION_URL_INVALID',
   'invalid',
-  () => 'The URL of a replication server is that of a folder, without a query',
+  () => 'The URL of a replication server must name a folder and have no query',
   () => ({ errors: [{ path: '/source/url', message: 'must be the folder of state.txt' }] }),
 )
 

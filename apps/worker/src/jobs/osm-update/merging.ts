@@ -7,7 +7,7 @@ import type { Session } from '@terrane/database'
 import { fileSource } from '@terrane/osm'
 import { importAffected, planUpdate, readChanges, type UpdatePlan } from '@terrane/osm/updates'
 import { StagingSink } from '../osm/staging-sink.ts'
-import type { Target } from '../osm-import-area.ts'
+import type { Target } from '../osm/targets.ts'
 import type { JobContext } from '../task.ts'
 import {
   advance,

@@ -1,13 +1,9 @@
 import type { Database } from '@terrane/database'
 import { bulkLoad, JsonText } from '@terrane/database/bulk-load'
-import { STAGING_SCHEMA, type StagedTable } from '@terrane/database/staging'
-import type { ImportTable, RowSink } from '@terrane/osm'
+import { STAGING_SCHEMA } from '@terrane/database/staging'
+import type { RowSink } from '@terrane/osm'
 import { Lanes } from '../lanes.ts'
-
-interface Target {
-  readonly table: ImportTable
-  readonly staged: StagedTable
-}
+import type { Target } from './targets.ts'
 
 /** Concurrent loads on a server; the embedded database has one session only. */
 const LOADS_AT_ONCE = 3

@@ -20,7 +20,7 @@ export interface NodeFacts {
   readonly cashOnlyToll: boolean
   /** The sizes that fit through. */
   readonly sizes: readonly NodeSize[]
-  /** Whom it is closed to at certain hours. */
+  /** Modes that may not pass at certain hours. */
   readonly hours: readonly NodeHours[]
   /** Conditions of the node that are not supported. */
   readonly unread: readonly UnreadTag[]

@@ -95,7 +95,7 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
   )
 }
 
-/** Whom a gate is closed to at certain hours. */
+/** Modes that a gate is closed to at certain hours. */
 export interface NodeHours {
   readonly modes: number
   readonly conditions: string

@@ -14,7 +14,7 @@ export interface Violation {
   readonly at: Place
 }
 
-/** What is found of a route. */
+/** Findings about a route. */
 export interface Findings {
   readonly violations: readonly Violation[]
   /** Ways for local traffic only that the route passes on its way between public ones, though no other way may lead on. */
@@ -56,7 +56,7 @@ export class LegalityChecker {
     const violations: Violation[] = []
     const steps = this.#match(judge, shape, violations)
     violations.push(...exceededOnTheWay(judge, steps))
-    // What is closed at some hours, or to some vehicles, may still be where a route begins or ends.
+    // A route may begin or end on a way that is closed at some hours or to some vehicles.
     const ends = new Set([steps[0]?.segment.way.id, steps.at(-1)?.segment.way.id])
     const isExcused = ({ fault, segment, direction }: Step): boolean =>
       ends.has(segment.way.id) &&
@@ -129,7 +129,7 @@ export class LegalityChecker {
     if (before.to < 0 || before.to !== after.from) return
     const node = before.to
     const tags = this.map.nodeTags.get(node)
-    // Who turns around before a barrier does not pass it.
+    // A U-turn before a barrier does not pass it.
     const isPassed = before.segment !== after.segment || before.from !== after.to
     if (tags !== undefined && isPassed && judge.node(tags) === 'closed')
       violations.push({ kind: 'barrier', id: this.map.nodeIds[node]!, at })

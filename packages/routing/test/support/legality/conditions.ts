@@ -6,7 +6,7 @@ import { type Answer, hoursHold, type Moment } from './hours.ts'
 /** Sizes of a vehicle, and of walkers their type, by the options of a request: metres, tonnes, a count of axles. Absent where a request says none. */
 export type Vehicle = Readonly<Record<string, number | boolean | string>>
 
-/** Who travels, at which moment, and whether it has business there. */
+/** Mode, vehicle and moment of a journey, and whether it has business there. */
 export interface Situation {
   readonly mode: Mode
   readonly vehicle: Vehicle

@@ -8,7 +8,7 @@ import type { MapWay } from './map.ts'
 import { type Restriction, type TurnRule, turnRules } from './restrictions.ts'
 import { isAgainstOneway, type Verdict, wayAccess } from './rules.ts'
 
-/** Who travels, and when. */
+/** Mode, vehicle and time of a journey. */
 export interface Journey {
   readonly mode: Mode
   readonly vehicle?: Vehicle
@@ -22,7 +22,7 @@ export interface Journey {
 
 const STEP_MINUTES = 5
 
-/** What the law says to a journey: it forbids only what it forbids at each moment that the journey takes. */
+/** Access law for a journey. Something is forbidden only if it is at every moment of the journey. */
 export class Judge {
   readonly mode: Mode
   readonly isStrict: boolean

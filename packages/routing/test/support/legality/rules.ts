@@ -50,7 +50,7 @@ const CYCLEWAY_MOPEDS = new Set(['BE', 'CH', 'RO', 'RU', 'SE'])
 /** Whether a mode may travel a way in a direction, oneway apart. */
 export function wayAccess(tags: OsmTags, situation: Situation, direction: Direction, country = ''): Verdict {
   const { mode } = situation
-  // What is said of wheelchairs alone is not claimed.
+  // Ways with a wheelchair tag are not judged for wheelchairs.
   if (situation.vehicle.type === 'wheelchair' && tags.wheelchair !== undefined) return 'open'
   if (isForOthers(tags, mode, direction)) return 'closed'
   const said = sayAccess(tags, situation, direction)
@@ -58,7 +58,7 @@ export function wayAccess(tags: OsmTags, situation: Situation, direction: Direct
   if (said === null) return closed ? 'closed' : 'open'
   // Where riding on the road is forbidden, its lane or track is used.
   if (mode === 'bicycle' && said.verdict === 'closed' && hasCycleway(tags)) return 'open'
-  // What holds for everybody does not open a footway to cars unless it says that everybody may use it.
+  // A general tag does not open a footway to cars, unless its verdict is open.
   if (said.key === 'access' && closed) return said.verdict === 'open' ? 'open' : 'closed'
   return said.verdict
 }
@@ -100,7 +100,7 @@ function hasCycleway(tags: OsmTags): boolean {
   return SIDES.some((side) => !['no', 'none', 'separate'].includes(tags[`cycleway${side}`] ?? 'no'))
 }
 
-/** What the most specific tag says, and its key; null without any, “open” where that is not known. */
+/** Verdict of the most specific tag, and its key; null without any, “open” for an unknown value. */
 export function sayAccess(
   tags: OsmTags,
   situation: Situation,
@@ -147,7 +147,7 @@ function verdictOf(value: string, mode: Mode): Verdict {
 export function isAgainstOneway(tags: OsmTags, situation: Situation, direction: Direction): boolean {
   const { mode } = situation
   if (mode === 'pedestrian') {
-    // What carries walkers takes them its own way.
+    // Ferries, shuttle trains and escalators have their own direction for walkers.
     const carried = tags.route === 'ferry' || tags.route === 'shuttle_train'
     if (tags.conveying === 'forward' || tags.conveying === 'backward') return tags.conveying !== direction
     const own = tags['oneway:foot']

@@ -136,7 +136,7 @@ const METHODS: Readonly<Record<number, (read: Read) => Record<string, number | s
   10: (r) => ({ proj: 'laea', lat_0: lat(r), lon_0: lng(r) }),
   11: (r) => ({ proj: 'aea', lat_0: lat(r), lon_0: lng(r), lat_1: parallel1(r), lat_2: parallel2(r) }),
   12: (r) => ({ proj: 'aeqd', lat_0: lat(r), lon_0: lng(r) }),
-  // The latitude is that of true scale; only at the pole itself a scale takes its place.
+  // The latitude is the one of true scale; at the pole, a scale factor replaces it.
   [POLAR]: (r) => {
     const at = lat(r)
     const pole = { proj: 'stere', lat_0: Math.sign(at) * 90, lon_0: r(KEY.straightVerticalPole) ?? lng(r) }

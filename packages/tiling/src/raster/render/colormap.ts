@@ -37,7 +37,7 @@ const RAMPS: Readonly<Record<string, (t: number) => string>> = {
 }
 
 /** Names that {@link namedColormap} takes, besides those with `_r`. */
-export const COLORMAPS: readonly string[] = Object.keys(RAMPS)
+const COLORMAPS: readonly string[] = Object.keys(RAMPS)
 
 /** @throws UNKNOWN_COLORMAP */
 export function namedColormap(name: string): Colormap {

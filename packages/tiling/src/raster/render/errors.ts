@@ -86,7 +86,7 @@ export const formulaUnreadable = defineError(
 export const valuesTooMany = defineError(
   'PICTURE_TOO_LARGE',
   'too_large',
-  (f: { values: number; limit: number }) => `${f.values} values are asked for; ${f.limit} are given at once.`,
+  (f: { values: number; limit: number }) => `The request is for ${f.values} values; the limit is ${f.limit}.`,
   () => ({ hint: 'Ask for a smaller size, or for fewer bands.' }),
 )
 

@@ -1,0 +1,23 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '@terrane/service'
+import { toShowable } from '../errors.ts'
+
+/** Waits between tries to settle a job while the database is away. */
+const WAITS_MS = [250, 500, 1000, 2000, 4000, 8000]
+
+/**
+ * Settles a job. While the database is not available it retries for 16 s, about the time until a run counts as lost.
+ *
+ * @param write false when another worker has the job by now
+ */
+export async function settle(logger: Logger, write: () => Promise<boolean>): Promise<void> {
+  for (const wait of [...WAITS_MS, null]) {
+    try {
+      if (!(await write())) logger.warn('the job was taken over meanwhile; this run ends nothing')
+      return
+    } catch (error) {
+      if (wait === null || toShowable(error).code !== 'DATABASE_UNAVAILABLE') throw error
+      await sleep(wait)
+    }
+  }
+}
