@@ -30,16 +30,26 @@ export function addTileLayers(map: MapLibreMap, dark: boolean): void {
   map.setPaintProperty('query-line', 'line-color', ['case', ['get', 'query'], dark ? '#ffffff' : '#101619', accent])
 }
 
-/** Draws the outlines of a table's tiles; `attribution` is the attribution of its source. */
-export function showTiles(map: MapLibreMap, tiles: readonly Tile[], attribution: string | null = null): void {
+/** What is drawn of a table's tiles beside their outlines. */
+export interface TileStyle {
+  /** Attribution of the source. */
+  readonly attribution?: string | null
+  /** Fill by id; tiles without one are outlined. */
+  readonly colors?: ReadonlyMap<string, string> | undefined
+}
+
+/** Draws the tiles of a table. */
+export function showTiles(map: MapLibreMap, tiles: readonly Tile[], { attribution, colors }: TileStyle = {}): void {
   const source = map.getSource<GeoJSONSource>('tiles')
   // The attribution control reads it when the data of the source change.
   if (source) source.attribution = attribution ?? ''
   setFeatures(
     map,
     'tiles',
-    tiles.map(({ id, geom }) => ({ type: 'Feature', properties: { id }, geometry: geom })),
+    tiles.map(({ id, geom }) => ({ type: 'Feature', properties: { id, color: colors?.get(id) }, geometry: geom })),
   )
+  map.setPaintProperty('tiles-fill', 'fill-color', ['coalesce', ['get', 'color'], '#000000'])
+  map.setPaintProperty('tiles-fill', 'fill-opacity', ['case', ['has', 'color'], 0.78, 0])
 }
 
 /** Colours matches by their score within a range; `examples` are the reference tiles. */

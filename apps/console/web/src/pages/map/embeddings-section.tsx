@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
 import { Loading, Notice, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
@@ -7,6 +7,7 @@ import {
   MAX_TILES,
   MAX_VARIED,
   changes,
+  readColors,
   readTiles,
   search,
   type EmbeddingTable,
@@ -81,14 +82,22 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
   const [count, setCount] = useState<number>(500)
   const [varied, setVaried] = useState(false)
   const [latest, setLatest] = useState(false)
+  const [isColored, setColored] = useState(false)
   const tiles = useResource(`tiles ${project.ref} ${table}`, (signal) => readTiles(project.ref, table, signal))
+  const outlines = useMemo(
+    () => (tiles.value && entry.rows <= MAX_TILES ? new Map(tiles.value.map(({ id, geom }) => [id, geom])) : null),
+    [tiles.value, entry.rows],
+  )
+  const colors = useResource(isColored ? `colors ${project.ref} ${table}` : null, (signal) =>
+    readColors(project.ref, table, signal),
+  )
   const asked = before
     ? `change ${before} ${table} ${count}`
     : from && `search ${table} ${JSON.stringify(from)} ${count} ${varied} ${latest}`
   const found = useResource(asked, (signal) =>
     before
       ? changes(project.ref, { before, after: table, limit: count }, signal)
-      : search(project.ref, { table, from: from ?? { like: [], unlike: [] }, limit: count, varied, latest }, signal),
+      : search(project.ref, { table, from: from ?? { like: [], unlike: [] }, limit: count, varied, latest, outlines }, signal),
   )
   const imagery = useResource(entry.kind === 'geo' ? `imagery ${project.ref} ${table}` : null, (signal) =>
     readImagery(project.ref, table, signal),
@@ -98,8 +107,8 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
   }, [map, table])
   useDrawn(
     map,
-    [tiles.value],
-    (to) => showTiles(to, tiles.value ?? [], entry.attribution),
+    [tiles.value, colors.value],
+    (to) => showTiles(to, tiles.value ?? [], { attribution: entry.attribution, colors: colors.value }),
     (to) => showTiles(to, []),
   )
   useDrawn(
@@ -121,6 +130,12 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
         onVaried={setVaried}
         onLatest={setLatest}
       />
+      <label class="check">
+        <input type="checkbox" checked={isColored} onChange={(event) => setColored(event.currentTarget.checked)} />
+        Colours by principal components
+      </label>
+      {colors.problem && <ProblemNotice problem={colors.problem} onRetry={colors.reload} />}
+      {colors.loading && <Loading what="Computing colours" />}
       {varied && count > MAX_VARIED && <p class="small dim">A varied search returns at most {MAX_VARIED} tiles.</p>}
       <BeforeSelect
         tables={(catalogue.value ?? []).filter((other) => comparable(other, entry))}

@@ -5,7 +5,7 @@ import type { SearchFrom } from '../../lib/embeddings.ts'
 import { formatNumber } from '../../lib/format.ts'
 import { readExamples, writeExamples } from './examples.ts'
 
-const COUNTS = [20, 100, 500, 2000, 20_000] as const
+const COUNTS = [20, 100, 500, 2000, 50_000] as const
 
 /** A search by tile ids instead of a click, and its options. */
 export function QueryForm(props: {
