@@ -202,7 +202,9 @@ export class Neighbours {
         ...within,
         ...LABELS.map((_, i) => i === label),
         ...MONTHS.map((months) => month < months),
-        ...LATEST.map((of, i) => newest[i]! && (of.label ?? label) === label && (of.share === null || within[of.share]!)),
+        ...LATEST.map(
+          (of, i) => newest[i]! && (of.label ?? label) === label && (of.share === null || within[of.share]!),
+        ),
       ]
       for (const [i, keeps] of kept.entries()) if (keeps) this.#keep(this.#found[q]![i]!, id, similarity)
     }

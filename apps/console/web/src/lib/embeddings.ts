@@ -112,7 +112,11 @@ export function withOutlines(
 }
 
 /** Colours of tiles by id: their first three principal components as red, green and blue. */
-export async function readColors(ref: string, table: string, signal?: AbortSignal): Promise<ReadonlyMap<string, string>> {
+export async function readColors(
+  ref: string,
+  table: string,
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
   const body = { table_name: table, result_limit: MAX_TILES, include_geom: false }
   const path = projectPath(ref, '/rest/v1/rpc/embedding_colors?select=id::text,color')
   const rows = await request<{ id: string; color: string }[]>('POST', path, body, signal)

@@ -56,12 +56,17 @@ export async function loadExamples(
   return { data, ...ground, names, counts, warnings: [...warnings, ...further] }
 }
 
+/** A name without case, composition of letters, and kinds of spaces. */
+function plain(name: string): string {
+  return name.normalize('NFKC').toLowerCase().replaceAll(/[\s_-]+/g, ' ')
+}
+
 /** A warning for names that differ in case, spaces or the composition of letters alone: they are classes of their own. */
-function alikeNames(names: readonly string[]): JobWarning[] {
-  const plain = (name: string) => name.normalize('NFKC').toLowerCase().replace(/[\s_-]+/g, ' ')
+function alikeNames(names: readonly string[]) {
   const alike = [...Map.groupBy(names, plain).values()].filter(({ length }) => length > 1)
   const examples = alike.map((group) => group.join(' / ')).slice(0, 10)
-  const message = 'Names of classes differ in case, spaces or the composition of letters alone. Each is a class of its own.'
+  const message =
+    'Names of classes differ in case, spaces or the composition of letters alone. Each is a class of its own.'
   return [{ code: 'CLASSES_ALIKE', message, count: alike.length, examples }]
 }
 

@@ -97,7 +97,11 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
   const found = useResource(asked, (signal) =>
     before
       ? changes(project.ref, { before, after: table, limit: count }, signal)
-      : search(project.ref, { table, from: from ?? { like: [], unlike: [] }, limit: count, varied, latest, outlines }, signal),
+      : search(
+          project.ref,
+          { table, from: from ?? { like: [], unlike: [] }, limit: count, varied, latest, outlines },
+          signal,
+        ),
   )
   const imagery = useResource(entry.kind === 'geo' ? `imagery ${project.ref} ${table}` : null, (signal) =>
     readImagery(project.ref, table, signal),

@@ -124,7 +124,8 @@ function useClicks(
         onFeatures([])
         const id = tile && String(tile.properties['id'])
         if (id === undefined) onFrom({ lng: lngLat.lng, lat: lngLat.lat })
-        else if (shiftKey || altKey) onFrom(withExample(from, id, altKey ? 'unlike' : 'like') ?? { like: [id], unlike: [] })
+        else if (shiftKey || altKey)
+          onFrom(withExample(from, id, altKey ? 'unlike' : 'like') ?? { like: [id], unlike: [] })
         else onFrom({ like: [id], unlike: [] })
         return
       }
