@@ -58,7 +58,10 @@ export async function loadExamples(
 
 /** A name without case, composition of letters, and kinds of spaces. */
 function plain(name: string): string {
-  return name.normalize('NFKC').toLowerCase().replaceAll(/[\s_-]+/g, ' ')
+  return name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[\s_-]+/g, ' ')
 }
 
 /** A warning for names that differ in case, spaces or the composition of letters alone: they are classes of their own. */
