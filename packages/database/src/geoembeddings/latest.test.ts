@@ -121,7 +121,7 @@ describe.each([false, true])('newest rows, rows with times of their own: %s', (i
     return rows.map(({ id }) => id)
   }
 
-  test.each(cases)('are those that no newer one hides $title', async ({ part, area }) => {
+  test.each(cases)('equal a look at each pair: $title', async ({ part, area }) => {
     const wanted = await expected(name, part.condition, area.condition, isTimed)
     expect(wanted.length).toBeGreaterThan(3)
     const search = (more: string) =>
@@ -140,7 +140,7 @@ describe.each([false, true])('newest rows, rows with times of their own: %s', (i
     expect(counted).toEqual([{ row_count: wanted.length }])
   })
 
-  test('are those that are coloured and compared', async () => {
+  test('are coloured and compared', async () => {
     const [part, area] = [PARTS[1]!, AREAS[1]!]
     const wanted = await expected(name, part.condition, area.condition, isTimed)
     const args = `table_name => '${name}', latest => true, result_limit => null ${part.args} ${area.args}`

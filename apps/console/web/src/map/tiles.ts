@@ -30,7 +30,7 @@ export function addTileLayers(map: MapLibreMap, dark: boolean): void {
   map.setPaintProperty('query-line', 'line-color', ['case', ['get', 'query'], dark ? '#ffffff' : '#101619', accent])
 }
 
-/** What is drawn of a table's tiles beside their outlines. */
+/** Fill and attribution of a table's tiles. */
 export interface TileStyle {
   /** Attribution of the source. */
   readonly attribution?: string | null

@@ -7,7 +7,6 @@ import {
   MAX_TILES,
   MAX_VARIED,
   changes,
-  readColors,
   readTiles,
   search,
   type EmbeddingTable,
@@ -20,9 +19,10 @@ import { useResource, type Resource } from '../../lib/use-resource.ts'
 import { lookAt } from '../../map/look-at.ts'
 import { useDrawn } from '../../map/use-drawn.ts'
 import { readImagery, showImagery } from '../../map/imagery.ts'
-import { FIRST_TILE_LAYER, showTiles } from '../../map/tiles.ts'
+import { FIRST_TILE_LAYER } from '../../map/tiles.ts'
 import { QueryForm } from './query-form.tsx'
 import { SearchResult } from './search-result.tsx'
+import { TileColors } from './tile-colors.tsx'
 
 interface EmbeddingsProps {
   readonly project: Project
@@ -82,14 +82,10 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
   const [count, setCount] = useState<number>(500)
   const [varied, setVaried] = useState(false)
   const [latest, setLatest] = useState(false)
-  const [isColored, setColored] = useState(false)
   const tiles = useResource(`tiles ${project.ref} ${table}`, (signal) => readTiles(project.ref, table, signal))
   const outlines = useMemo(
     () => (tiles.value && entry.rows <= MAX_TILES ? new Map(tiles.value.map(({ id, geom }) => [id, geom])) : null),
     [tiles.value, entry.rows],
-  )
-  const colors = useResource(isColored ? `colors ${project.ref} ${table}` : null, (signal) =>
-    readColors(project.ref, table, signal),
   )
   const asked = before
     ? `change ${before} ${table} ${count}`
@@ -111,12 +107,6 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
   }, [map, table])
   useDrawn(
     map,
-    [tiles.value, colors.value],
-    (to) => showTiles(to, tiles.value ?? [], { attribution: entry.attribution, colors: colors.value }),
-    (to) => showTiles(to, []),
-  )
-  useDrawn(
-    map,
     [imagery.value],
     (to) =>
       showImagery(to, imagery.value ? { ref: project.ref, table, imagery: imagery.value } : null, FIRST_TILE_LAYER),
@@ -126,20 +116,13 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
     <>
       <TableFacts entry={entry} />
       {imagery.problem && <p class="small dim">The image itself is not shown: {imagery.problem.message}</p>}
-      {tiles.problem && <ProblemNotice problem={tiles.problem} onRetry={tiles.reload} />}
-      {tiles.loading && <Loading what="Loading tiles" />}
+      <TileColors {...{ project, map, entry, tiles }} />
       <QueryForm
         {...{ from, count, varied, latest, onFrom }}
         onCount={setCount}
         onVaried={setVaried}
         onLatest={setLatest}
       />
-      <label class="check">
-        <input type="checkbox" checked={isColored} onChange={(event) => setColored(event.currentTarget.checked)} />
-        Colours by principal components
-      </label>
-      {colors.problem && <ProblemNotice problem={colors.problem} onRetry={colors.reload} />}
-      {colors.loading && <Loading what="Computing colours" />}
       {varied && count > MAX_VARIED && <p class="small dim">A varied search returns at most {MAX_VARIED} tiles.</p>}
       <BeforeSelect
         tables={(catalogue.value ?? []).filter((other) => comparable(other, entry))}

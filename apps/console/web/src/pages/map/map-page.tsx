@@ -80,15 +80,17 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
       </div>
       <MapCanvas label="Map of the project" projectRef={project.ref} onMap={takeMap}>
         {clicked.length > 0 && <FeatureCard features={clicked} onClose={() => setClicked([])} />}
-        {table !== null && from === null && before === null && (
-          <div class="hint-bar">Click a tile to find similar ones</div>
-        )}
-        {table !== null && from !== null && 'like' in from && (
-          <div class="hint-bar">Shift and click adds a similar tile, Alt and click a different one</div>
-        )}
+        {table !== null && before === null && <Hint from={from} />}
       </MapCanvas>
     </div>
   )
+}
+
+/** How to choose examples on the map. */
+function Hint({ from }: { from: SearchFrom | null }): JSX.Element | null {
+  if (from === null) return <div class="hint-bar">Click a tile to find similar ones</div>
+  if (!('like' in from)) return null
+  return <div class="hint-bar">Shift and click adds a similar tile, Alt and click a different one</div>
 }
 
 /** The map with its tile layers; sections draw into them once the map is ready. */
