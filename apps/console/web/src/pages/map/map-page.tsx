@@ -114,7 +114,7 @@ function useTileMap() {
 function useClicks(
   map: MapLibreMap | null,
   { table, from }: { readonly table: string | null; readonly from: SearchFrom | null },
-  onFrom: (from: SearchFrom) => void,
+  onFrom: (from: SearchFrom | null) => void,
   onFeatures: (features: readonly ClickedFeature[]) => void,
 ): void {
   const searching = table !== null
@@ -126,8 +126,7 @@ function useClicks(
         onFeatures([])
         const id = tile && String(tile.properties['id'])
         if (id === undefined) onFrom({ lng: lngLat.lng, lat: lngLat.lat })
-        else if (shiftKey || altKey)
-          onFrom(withExample(from, id, altKey ? 'unlike' : 'like') ?? { like: [id], unlike: [] })
+        else if (shiftKey || altKey) onFrom(withExample(from, id, altKey ? 'unlike' : 'like'))
         else onFrom({ like: [id], unlike: [] })
         return
       }
@@ -138,9 +137,12 @@ function useClicks(
       const found = layers.length > 0 && map.queryRenderedFeatures(point, { layers }).length > 0
       map.getCanvas().style.cursor = found ? 'pointer' : ''
     }
+    // Box zoom takes clicks with Shift for itself.
+    if (searching) map.boxZoom.disable()
     map.on('click', click)
     map.on('mousemove', move)
     return () => {
+      map.boxZoom.enable()
       map.off('click', click)
       map.off('mousemove', move)
     }
