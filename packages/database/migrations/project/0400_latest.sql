@@ -27,6 +27,10 @@ begin
     raise exception using errcode = '22023', message = format('no source of embedding table "%s" has a time', entry.table_name),
       hint = 'Leave since and until out, or make the table anew with a datetime for each source.';
   end if;
+  if sources = '{}' or array_position(sources, null) is not null then
+    raise exception using errcode = '22023', message = 'sources must be numbers of sources',
+      hint = 'Leave it out for all sources. ' || remedy;
+  end if;
   if not sources <@ known then
     raise exception using errcode = '22023', message = format('embedding table "%s" has no source %s', entry.table_name,
       (select string_agg(n::text, ', ' order by n) from unnest(sources) n where not n = any(known))), hint = remedy;
@@ -55,6 +59,98 @@ begin
 end
 $$;
 
+-- Mean of the tiles that an area meets, of their directions where directions are compared; null when it meets none. An area that meets
+-- tiles only with latitude and longitude swapped is refused.
+create or replace function geoembeddings.mean_vector(entry geoembeddings.embeddings_catalogue, area geometry) returns vector
+language plpgsql stable
+set search_path = pg_catalog, public, extensions, pg_temp
+as $$
+declare
+  mean vector;
+  is_swapped boolean;
+begin
+  execute format(
+    'select avg(%s) from geoembeddings.%I t where st_intersects(t.geom, $1) %s',
+    case entry.metric when 'l2' then 't.embedding::vector' else 'l2_normalize(t.embedding::vector)' end,
+    entry.table_name,
+    case entry.metric when 'l2' then '' else 'and vector_norm(t.embedding::vector) > 0' end)
+  into mean using area;
+  if mean is null then
+    execute format(
+      'select exists (select from geoembeddings.%1$I t where st_intersects(t.geom, $2))
+         and not exists (select from geoembeddings.%1$I t where st_intersects(t.geom, $1))', entry.table_name)
+    into is_swapped using area, st_flipcoordinates(area);
+    if is_swapped then
+      raise exception using errcode = '22023',
+        message = format('embedding table "%s" has no row at this place, but has one where latitude and longitude are swapped', entry.table_name),
+        hint = 'Longitude comes first.';
+    end if;
+  end if;
+  return mean;
+end
+$$;
+
+-- The query of examples: the mean of the positive ones less half the mean of the negative ones (Rocchio's rule). A row on both sides is
+-- refused.
+create or replace function geoembeddings.vector_of_examples(
+  entry geoembeddings.embeddings_catalogue, positive jsonb, negative jsonb
+) returns vector
+language plpgsql stable
+set search_path = pg_catalog, public, extensions, pg_temp
+as $$
+declare
+  query_vector vector := geoembeddings.mean_of_examples(entry, positive, 'positive');
+  away vector := geoembeddings.mean_of_examples(entry, negative, 'negative');
+  -- Ids of one table that are on both sides.
+  shared record;
+begin
+  if query_vector is null then
+    raise exception using errcode = '22023', message = 'positive names no row that has a direction',
+      hint = format('For example {"%s": [1, 2]}.', entry.table_name);
+  end if;
+  if away is null then
+    return query_vector;
+  end if;
+  select p.key, string_agg(distinct i::bigint::text, ', ') as ids into shared
+  from jsonb_each(positive) p join jsonb_each(negative) n using (key) cross join jsonb_array_elements_text(p.value) i
+  where i::bigint in (select j::bigint from jsonb_array_elements_text(n.value) j)
+  group by p.key limit 1;
+  if found then
+    raise exception using errcode = '22023',
+      message = format('positive and negative both name row %s of embedding table "%s"', shared.ids, shared.key);
+  end if;
+  return query_vector - away * array_fill(0.5::real, array[entry.dims])::vector;
+end
+$$;
+
+-- Rows of a table that a label and an area leave, as the statistics know it. A table without statistics, such as an empty one, is taken
+-- whole.
+create or replace function geoembeddings.estimate_rows(
+  entry geoembeddings.embeddings_catalogue, label_name text, area geometry
+) returns double precision
+language plpgsql stable
+set search_path = pg_catalog, public, extensions, pg_temp
+as $$
+declare
+  share double precision := 1;
+  labels record;
+  place integer;
+begin
+  if area is not null and exists (
+    select from pg_stats s where s.schemaname = 'geoembeddings' and s.tablename = entry.table_name and s.attname = 'geom') then
+    share := coalesce(_postgis_selectivity(format('geoembeddings.%I', entry.table_name)::regclass, 'geom', area), 1);
+  end if;
+  if label_name is not null then
+    select s.null_frac, s.n_distinct, s.most_common_vals::text::text[] as vals, s.most_common_freqs as freqs into labels
+    from pg_stats s where s.schemaname = 'geoembeddings' and s.tablename = entry.table_name and s.attname = 'label_name';
+    place := array_position(labels.vals, label_name);
+    -- A label that no statistics know is rare, or new: the exact scan finds it in either case.
+    share := share * coalesce(labels.freqs[place], 0);
+  end if;
+  return entry.rows * share;
+end
+$$;
+
 -- Refuses limits, offsets and thresholds that have no meaning. No similarity is above 1.
 create or replace function geoembeddings.check_page(
   result_limit integer, result_offset integer, similarity_threshold double precision
@@ -73,8 +169,8 @@ $$;
 
 -- The part of a table in a time (inclusive) and of some sources. With `latest` a row counts if no newer one shows its place: two rows
 -- show one place when they share half of the ground of both, and then the middle of one lies in the other. Rows without a time are
--- older than all others. Of one time and one footprint, and of those without a time, the row with the greater id is newer; other
--- footprints of one time are places of their own, though they overlap, as windows do that move by less than their width.
+-- older than all others. Of one time the source with the greater number is newer. Other footprints of one time and one source are places
+-- of their own, though they overlap, as windows do that move by less than their width; of equal footprints the greater id is newer.
 create or replace function geoembeddings.part_in_time(
   entry geoembeddings.embeddings_catalogue, since timestamptz, until timestamptz, sources integer[], latest boolean
 ) returns geoembeddings.time_part
@@ -88,7 +184,7 @@ declare
     sources);
   part geoembeddings.time_part;
   newer text := '(coalesce(o.datetime, ''-infinity''), o.id) > (coalesce(t.datetime, ''-infinity''), t.id)';
-  later text := '(coalesce(o.datetime, ''-infinity'') > coalesce(t.datetime, ''-infinity'') or coalesce(t.datetime, ''-infinity'') = ''-infinity'') and ';
+  later text := '(coalesce(o.datetime, ''-infinity''), o.id >> 32) > (coalesce(t.datetime, ''-infinity''), t.id >> 32) and ';
 begin
   perform geoembeddings.check_time(entry, by_row, since, until, sources);
   part.rows := geoembeddings.rows_of_sources(chosen);
@@ -175,7 +271,7 @@ as $$
     part.rows, further,
     case when part.by_row then '(o.age, o.id) > (t.age, t.id)' else 'o.age > t.age' end,
     replace(part.newest, 'coalesce(t.datetime, ''-infinity'')', 't.age'),
-    case when part.by_row then 'o.age > t.age or t.age = ''-infinity''' else 'true' end)
+    case when part.by_row then '(o.age, o.id >> 32) > (t.age, t.id >> 32)' else 'true' end)
 $$;
 
 -- The condition that a row `t` is the newest of its place in a part, for a look at all rows of an area (null: at all rows), after `where true`;
@@ -209,6 +305,7 @@ do $$
 declare
   changed record;
   now text;
+  done integer := 0;
 begin
   for changed in
     select p.oid::regprocedure::text as name, pg_get_functiondef(p.oid) as before
@@ -222,7 +319,11 @@ begin
     end if;
     execute case when changed.name like '%similarity_summary%'
       then replace(now, 'only_newest(entry, part, area)', 'only_newest(entry, part, geoembeddings.as_4326(area, srid))') else now end;
+    done := done + 1;
   end loop;
+  if done <> 4 then
+    raise exception '% functions take newest rows, not 4', done;
+  end if;
 end
 $$;
 
