@@ -1,4 +1,6 @@
 import { once } from 'node:events'
+import { readFile, readdir } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { createSealer, parseSecretsKey } from '@terrane/service'
 import { testLane } from '@terrane/database/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -213,6 +215,18 @@ describe(`what the map, the routes and the functions ask for (${testLane()})`, (
     ])
     for (const { headers } of origin.asked) {
       expect(headers).toMatchObject({ apikey: SERVICE_KEY, 'accept-profile': 'geoembeddings' })
+    }
+  })
+
+  test('every function that the page calls is offered', async () => {
+    const folder = fileURLToPath(new URL('../web/src/', import.meta.url))
+    const files = (await readdir(folder, { recursive: true })).filter((name) => /(?<!test)\.tsx?$/.test(name))
+    const sources = await Promise.all(files.map((name) => readFile(folder + name, 'utf8')))
+    const names = new Set(sources.join('\n').match(/(?<=\/rest\/v1\/rpc\/)\w+/g))
+    expect(names).toContain('embedding_colors')
+    for (const name of names) {
+      const { status } = await ada.ask('POST', `/api/projects/demo/rest/v1/rpc/${name}`, {})
+      expect([name, status]).toEqual([name, 200])
     }
   })
 

@@ -72,6 +72,15 @@ async function shapes(rows: readonly (readonly [kind: string, geometry: string])
   return name
 }
 
+test('names of classes that differ in case or spaces are told', async () => {
+  const [first, ...rest] = ids.a
+  const learnt = await train({ classifier: newName(), ids: { Forest: [first], 'forest ': rest, ' FOREST': ids.b } })
+  expect(learnt.classes).toHaveLength(3)
+  expect(learnt.warnings).toContainEqual(
+    expect.objectContaining({ code: 'CLASSES_ALIKE', count: 1, examples: ['FOREST / Forest / forest'] }),
+  )
+})
+
 describe('an update', () => {
   test('leaves a table alone that a user made under the name of a map', async () => {
     const [classifier, tableName] = [newName(), newName()]

@@ -11,10 +11,24 @@ export const LABELS = [
   { name: 'rest', keeps: 0.589 },
 ] as const
 
+/** Times that a place is shown, each in a part of the year of its own. */
+const VISITS = 4
+/** Part of a side by which tiles of every other source are off the grid: places are told by shapes, not by equal ones. */
+const SHIFT = 0.05
 /** Days that sources are of, one a month: each has as many rows, scattered over the grid. */
 export const DATES = Array.from({ length: 12 }, (_, month) => `2024-${String(month + 1).padStart(2, '0')}-15`)
 /** Months that filters in time keep, from the first one. */
 export const MONTHS = [1, 3, 6] as const
+/** Filters that keep the newest row of each place: of the first months, of a label, or of the area of a share. */
+export const LATEST = [
+  { name: 'latest', months: 12, label: null, share: null, keeps: 1 / VISITS },
+  { name: 'latest of 6', months: 6, label: null, share: null, keeps: 1 / VISITS },
+  { name: 'latest of 1', months: 1, label: null, share: null, keeps: 1 / 12 },
+  { name: 'latest, label', months: 12, label: 2, share: null, keeps: 0.1 / VISITS },
+  { name: 'latest, area', months: 12, label: null, share: 2, keeps: 0.1 / VISITS },
+] as const
+/** Number of filters: none, areas, labels, months, newest rows. */
+const FILTERS = 1 + SHARES.length + LABELS.length + MONTHS.length + LATEST.length
 
 /** Dimensions that carry the clusters and places. */
 const LATENT = 32
@@ -35,6 +49,7 @@ export interface Query {
 export class Tiles {
   readonly rows: number
   readonly dims: number
+  readonly places: number
   readonly columns: number
   readonly #directions: Float32Array
   readonly #shared: Float32Array
@@ -44,7 +59,8 @@ export class Tiles {
     const draw = gaussians(1)
     this.rows = rows
     this.dims = dims
-    this.columns = Math.ceil(Math.sqrt(rows))
+    this.places = Math.ceil(rows / VISITS)
+    this.columns = Math.ceil(Math.sqrt(this.places))
     this.#directions = Float32Array.from({ length: LATENT * dims }, draw)
     this.#shared = Float32Array.from({ length: dims }, () => 4 + 3 * draw())
     const random = seededRandom(2)
@@ -57,8 +73,9 @@ export class Tiles {
 
   /** Footprint of a tile. */
   ring(id: number): Float64Array {
-    const west = 5 + (id % this.columns) * SIZE
-    const north = 50 - Math.floor(id / this.columns) * SIZE
+    const shift = SHIFT * (this.sourceOf(id) % 2)
+    const west = 5 + (this.columnOf(id) + shift) * SIZE
+    const north = 50 - this.rowOf(id) * SIZE
     return Float64Array.of(west, north, west, north - SIZE, west + SIZE, north - SIZE, west + SIZE, north)
   }
 
@@ -72,17 +89,24 @@ export class Tiles {
     return LABELS.length - 1
   }
 
-  /** The source of a tile. */
-  sourceOf(id: number): number {
-    return Math.floor(scatter(id + 1) * DATES.length)
+  columnOf(id: number): number {
+    return (id % this.places) % this.columns
   }
 
-  /** The same as {@link labelOf} in SQL. */
-  labelSql(): string {
-    const part = '(((id & 4294967295) * 2654435761) % 4294967296)::float8 / 4294967296'
-    let upTo = 0
-    const cases = LABELS.slice(0, -1).map(({ name, keeps }) => `when ${part} < ${(upTo += keeps)} then '${name}'`)
-    return `case ${cases.join(' ')} else '${LABELS.at(-1)!.name}' end`
+  rowOf(id: number): number {
+    return Math.floor((id % this.places) / this.columns)
+  }
+
+  /** The source of a tile: a later visit is of a later part of the year. */
+  sourceOf(id: number): number {
+    const months = DATES.length / VISITS
+    return Math.floor(id / this.places) * months + Math.floor(scatter(id + 1) * months)
+  }
+
+  /** Whether no later visit within the first months shows the place of a tile that is of them. */
+  isNewest(id: number, months: number): boolean {
+    const later = id + this.places
+    return this.sourceOf(id) < months && (later >= this.rows || this.sourceOf(later) >= months)
   }
 
   /** A vector at a place: one of the clusters around it, and what is its own. */
@@ -109,17 +133,18 @@ export class Tiles {
     return vector.map((v) => v * scale)
   }
 
-  /** All rows in batches; `onRow` hears of each. */
-  async *batches(onRow: (id: number, vector: Float32Array) => void) {
-    const random = seededRandom(3)
-    const draw = gaussians(4)
-    for (let from = 0; from < this.rows; from += ROWS_PER_BATCH) {
-      yield Array.from({ length: Math.min(ROWS_PER_BATCH, this.rows - from) }, (_, i) => {
+  /** Rows in batches; `onRow` hears of each. Numbers are drawn anew for each batch, so that parts can be made apart. */
+  async *batches(onRow: (id: number, vector: Float32Array) => void, begin = 0, end = this.rows) {
+    for (let from = begin; from < end; from += ROWS_PER_BATCH) {
+      const random = seededRandom(2 * from + 3)
+      const draw = gaussians(2 * from + 4)
+      yield Array.from({ length: Math.min(ROWS_PER_BATCH, end - from) }, (_, i) => {
         const tile = from + i
-        const embedding = this.vectorAt(tile % this.columns, Math.floor(tile / this.columns), random, draw)
+        const embedding = this.vectorAt(this.columnOf(tile), this.rowOf(tile), random, draw)
         onRow(tile, embedding)
         const id = this.sourceOf(tile) * 2 ** 32 + tile
-        return { id, polygons: [this.ring(tile)], embedding, attributes: [tile, 0, 0, 0, 1] }
+        const label = LABELS[this.labelOf(tile)]!.name
+        return { id, polygons: [this.ring(tile)], embedding, attributes: [tile, 0, 0, 0, 1], label }
       })
     }
   }
@@ -152,39 +177,42 @@ export class Neighbours {
   readonly #tiles: Tiles
   readonly #queries: readonly Query[]
   readonly #wanted: number
-  /** By query and filter: none, the areas, the labels, the months. */
+  /** By query and filter: none, the areas, the labels, the months, the newest. */
   readonly #found: { id: number; similarity: number }[][][]
 
   constructor(tiles: Tiles, queries: readonly Query[], wanted: number) {
     this.#tiles = tiles
     this.#queries = queries
     this.#wanted = wanted
-    this.#found = queries.map(() => Array.from({ length: 1 + SHARES.length + LABELS.length + MONTHS.length }, () => []))
+    this.#found = queries.map(() => Array.from({ length: FILTERS }, () => []))
   }
 
   add(id: number, vector: Float32Array): void {
     const label = this.#tiles.labelOf(id)
     const month = this.#tiles.sourceOf(id)
-    const x = id % this.#tiles.columns
-    const y = Math.floor(id / this.#tiles.columns)
+    const x = this.#tiles.columnOf(id)
+    const y = this.#tiles.rowOf(id)
+    const newest = LATEST.map(({ months }) => this.#tiles.isNewest(id, months))
     for (const [q, { vector: wanted, areas }] of this.#queries.entries()) {
       let similarity = 0
       for (let d = 0; d < vector.length; d++) similarity += vector[d]! * wanted[d]!
-      const found = this.#found[q]!
-      this.#keep(found[0]!, id, similarity)
-      this.#keep(found[1 + SHARES.length + label]!, id, similarity)
-      for (const [i, months] of MONTHS.entries()) {
-        if (month < months) this.#keep(found[1 + SHARES.length + LABELS.length + i]!, id, similarity)
-      }
-      for (const [i, [x0, y0, x1, y1]] of areas.entries()) {
-        if (x >= x0 && x <= x1 && y >= y0 && y <= y1) this.#keep(found[1 + i]!, id, similarity)
-      }
+      const within = areas.map(([x0, y0, x1, y1]) => x >= x0 && x <= x1 && y >= y0 && y <= y1)
+      const kept = [
+        true,
+        ...within,
+        ...LABELS.map((_, i) => i === label),
+        ...MONTHS.map((months) => month < months),
+        ...LATEST.map(
+          (of, i) => newest[i]! && (of.label ?? label) === label && (of.share === null || within[of.share]!),
+        ),
+      ]
+      for (const [i, keeps] of kept.entries()) if (keeps) this.#keep(this.#found[q]![i]!, id, similarity)
     }
   }
 
-  /** Ids of the nearest rows. */
-  of(query: number, filter: number): number[] {
-    return this.#found[query]![filter]!.map(({ id }) => id)
+  /** The nearest rows, nearest first. */
+  of(query: number, filter: number): readonly { readonly id: number; readonly similarity: number }[] {
+    return this.#found[query]![filter]!
   }
 
   #keep(list: { id: number; similarity: number }[], id: number, similarity: number): void {
@@ -201,7 +229,7 @@ function spectrum(draw: () => number, scale: number): Float32Array {
   return Float32Array.from({ length: LATENT }, (_, k) => (scale * draw()) / Math.sqrt(1 + k / 4))
 }
 
-/** From 0 to 1 by the id: the same in JavaScript as in SQL. */
+/** From 0 to 1 by the id. */
 function scatter(id: number): number {
   return Number((BigInt(id) * 2654435761n) % 4294967296n) / 4294967296
 }

@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util'
 import { streamEmbeddingTable } from '../test/embedding-tables.ts'
 import { openTestDatabase } from '@terrane/database/testing'
 import { writeSources } from '../src/geoembeddings/sources.ts'
-import { Neighbours, Tiles, areaSql, makeQueries, DATES, LABELS, MONTHS, SHARES } from './search-tiles.ts'
+import { Neighbours, Tiles, areaSql, makeQueries, DATES, LABELS, LATEST, MONTHS, SHARES } from './search-tiles.ts'
 
 const { values: options, positionals } = parseArgs({ options: { alone: { type: 'boolean' } }, allowPositionals: true })
 const [ROWS = 200_000, DIMS = 384, QUERIES = 200] = positionals.map(Number)
@@ -54,8 +54,6 @@ const total = await seconds(() =>
     rows: ROWS,
     dims: DIMS,
     batches: () => tiles.batches((id, vector) => neighbours.add(id, vector)),
-    beforeFinish: (staging) =>
-      database.query(`alter table ${staging} alter column label_name type text using (${tiles.labelSql()})`),
     onFinished: (took) => (build = took / 1000),
   }),
 )
@@ -77,8 +75,11 @@ async function writeDates(): Promise<void> {
     { status: 'done', skipped: 0, zeroVectors: 0 } as const,
     { profile: null, crs: null, dataType: null, bbox: null, version: null, error: null },
   ]
-  const rows = Math.round(ROWS / DATES.length)
-  const sources = DATES.map((datetime, source) => ({ ...rest, ...empty, source, name: datetime, datetime, rows }))
+  const counts = DATES.map(() => 0)
+  for (let id = 0; id < ROWS; id++) counts[tiles.sourceOf(id)]!++
+  const sources = DATES.map((datetime, source) => {
+    return { ...rest, ...empty, source, name: datetime, datetime, rows: counts[source]! }
+  })
   await writeSources(database, 'many', '0199b1f0-0000-7000-8000-00000000ffff', sources)
 }
 
@@ -134,6 +135,14 @@ async function search(): Promise<void> {
       keeps: months / DATES.length,
       argument: () => `, since => '2024-01-01', until => '${DATES[months - 1]!}'`,
     })),
+    ...LATEST.map(({ name, keeps, months, label, share }) => ({
+      name,
+      keeps,
+      argument: (q: number) =>
+        `, latest => true, until => '${DATES[months - 1]!}'` +
+        (label === null ? '' : `, label_name => '${LABELS[label].name}'`) +
+        (share === null ? '' : `, spatial_filter => ${areaSql(queries[q]!.areas[share]!)}`),
+    })),
   ]
   for (const [cell, { name, keeps, argument }] of filters.entries()) {
     const times: number[] = []
@@ -150,7 +159,7 @@ async function search(): Promise<void> {
       )
       if (q < 0) continue
       times.push(performance.now() - started)
-      const truth = neighbours.of(i, cell)
+      const truth = neighbours.of(i, cell).map(({ id }) => id)
       wanted += truth.length
       hits += rows.filter(({ id }) => truth.includes(id % 2 ** 32)).length
     }

@@ -7,7 +7,7 @@ import {
   type EmbeddingRow,
 } from '../src/geoembeddings/embedding-table.ts'
 import { beginRun } from '../src/staging/job-runs.ts'
-import { STAGING_SCHEMA, stagedTable, swapIn } from '../src/staging/staging.ts'
+import { stagedTable, swapIn } from '../src/staging/staging.ts'
 
 export interface TestTable {
   readonly name: string
@@ -24,8 +24,6 @@ export interface StreamedTable {
   readonly dims: number
   readonly batches: () => AsyncIterable<readonly EmbeddingRow[]>
   readonly entry?: Partial<CatalogueEntry>
-  /** Called with the name of the loaded staging table. */
-  readonly beforeFinish?: (staging: string) => Promise<unknown>
   /** Called with the milliseconds that its indexes took. */
   readonly onFinished?: (ms: number) => void
 }
@@ -49,7 +47,6 @@ export async function streamEmbeddingTable(database: Database, table: StreamedTa
   const shape = { kind: 'tile', dims, metric: entry?.metric ?? 'cosine' } as const
   await createEmbeddingTable(database, staged, shape)
   await loadEmbeddings(database, staged, shape, table.batches())
-  await table.beforeFinish?.(`${STAGING_SCHEMA}.${staged.staging}`)
   const started = performance.now()
   const index = await finishEmbeddingTable(database, staged, shape, rows)
   table.onFinished?.(performance.now() - started)

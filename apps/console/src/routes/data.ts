@@ -16,7 +16,7 @@ const Bucket = Type.Enum([...BUCKETS])
 const TableParams = Type.Object({ ref: Type.String(), table: Type.String({ pattern: IDENTIFIER_PATTERN }) })
 const SearchParams = Type.Object({
   ref: Type.String(),
-  name: Type.Enum(['similarity_search', 'change_detection', 'number_classes']),
+  name: Type.Enum(['similarity_search', 'change_detection', 'embedding_colors', 'number_classes']),
 })
 const ObjectParams = Type.Object({ ref: Type.String(), bucket: Bucket, '*': Type.String() })
 /** An entry of the storage API's list; folders have no id. */

@@ -97,6 +97,20 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     expect(similarities[0]).toBeGreaterThan(0.5)
     const asked = await page.getByLabel('Like tile').inputValue()
     expect(asked).toMatch(/^\d+$/)
+    // A tile joins the examples, another is excluded.
+    for (const [key, place, examples] of [
+      ['Shift', 0.6, /^\d+, \d+$/],
+      ['Alt', 0.4, /^\d+, \d+, -\d+$/],
+    ] as const) {
+      // prettier-ignore
+      await page.keyboard.down(key)
+      await clickMap(place, 0.4)
+      await page.keyboard.up(key)
+      await expect.poll(() => page.getByLabel('Like tile').inputValue(), { timeout: 60_000 }).toMatch(examples)
+    }
+    await page.getByLabel('Colours by principal components').check()
+    await page.getByText('Computing colours').waitFor({ state: 'detached' })
+    await page.getByLabel('Colours by principal components').uncheck()
     // The image is drawn beneath, and each match has its own picture.
     await page.getByLabel('Shade over the image').waitFor()
     await page.waitForFunction(() => {

@@ -201,7 +201,8 @@ describe('a search', () => {
     const found = (more: string) =>
       rowsOf<Hit>(`similarity_search(table_name => 'places', patch_id => 3007, similarity_threshold => -1, ${more})`)
     expect(await found(`since => '2024-01-01', until => '2024-05-01'`)).toHaveLength(2 * (PLACES - 1))
-    expect(await found('latest => true')).toHaveLength(PLACES)
+    // Looks of one source without a time have no order: each of them stays.
+    expect(await found('latest => true')).toHaveLength(PLACES - 1 + DAYS.length)
     expect(await series('places')).toHaveLength(PLACES - 1)
   })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { rankedChanges } from './embeddings.ts'
+import { rankedChanges, withOutlines } from './embeddings.ts'
 
 const geom = { type: 'Polygon' as const, coordinates: [] }
 const change = (id: string, z: number | null, score: number) => ({ id, change_z: z, change_score: score, geom })
@@ -15,4 +15,15 @@ test('few pairs are ordered by their similarity, and show that', () => {
   const { unit, matches } = rankedChanges([change('a', null, 0.4), change('b', null, 0.1)])
   expect([unit, matches.map(({ score }) => score)]).toEqual(['change_score', [0.4, 0.1]])
   expect(rankedChanges([])).toEqual({ unit: 'change_score', matches: [] })
+})
+
+test('scores take the outlines that are on the map, and a tile without one is left out', () => {
+  const square: GeoJSON.Polygon = { type: 'Polygon', coordinates: [[[0, 0], [1, 0], [1, 1], [0, 0]]] } // prettier-ignore
+  const found = [
+    { id: '9007199254740993', score: 0.9 },
+    { id: '2', score: 0.5 },
+  ]
+  expect(withOutlines(found, new Map([['9007199254740993', square]]))).toEqual([
+    { id: '9007199254740993', score: 0.9, geom: square },
+  ])
 })

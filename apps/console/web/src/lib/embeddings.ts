@@ -47,7 +47,7 @@ const VARIETY = 0.5
 export const MAX_VARIED = 100
 
 /** Maximum tiles whose outlines are drawn. Larger tables are searched by position. */
-export const MAX_TILES = 20_000
+export const MAX_TILES = 50_000
 
 const COLUMNS = 'table_name,kind,model_name,dims,rows,level,tile_size,attribution,bbox,created_at'
 
@@ -70,6 +70,8 @@ export interface SimilaritySearch {
   readonly varied: boolean
   /** True when only the newest of several dates of a place counts. */
   readonly latest: boolean
+  /** Outlines by id of all tiles of the table, where they are known: the answer is asked without them. */
+  readonly outlines: ReadonlyMap<string, GeoJSON.Polygon> | null
 }
 
 /**
@@ -78,7 +80,7 @@ export interface SimilaritySearch {
  */
 export async function search(
   ref: string,
-  { table, from, limit, varied, latest }: SimilaritySearch,
+  { table, from, limit, varied, latest, outlines }: SimilaritySearch,
   signal?: AbortSignal,
 ): Promise<Ranking> {
   const body = {
@@ -90,10 +92,35 @@ export async function search(
     result_limit: varied ? Math.min(limit, MAX_VARIED) : limit,
     ...(varied && { variety: VARIETY }),
     ...(latest && { latest }),
-    include_geom: true,
+    include_geom: outlines === null,
   }
-  const path = projectPath(ref, '/rest/v1/rpc/similarity_search?select=id::text,score:similarity,geom')
-  return { unit: 'similarity', matches: await request<Match[]>('POST', path, body, signal) }
+  const columns = outlines ? 'id::text,score:similarity' : 'id::text,score:similarity,geom'
+  const path = projectPath(ref, `/rest/v1/rpc/similarity_search?select=${columns}`)
+  const found = await request<Match[]>('POST', path, body, signal)
+  return { unit: 'similarity', matches: outlines ? withOutlines(found, outlines) : found }
+}
+
+/** Scores with the outlines of their tiles; a tile that has been added since is left out. */
+export function withOutlines(
+  found: readonly Omit<Match, 'geom'>[],
+  outlines: ReadonlyMap<string, GeoJSON.Polygon>,
+): Match[] {
+  return found.flatMap(({ id, score }) => {
+    const geom = outlines.get(id)
+    return geom ? [{ id, score, geom }] : []
+  })
+}
+
+/** Colours of tiles by id: their first three principal components as red, green and blue. */
+export async function readColors(
+  ref: string,
+  table: string,
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const body = { table_name: table, result_limit: MAX_TILES, include_geom: false }
+  const path = projectPath(ref, '/rest/v1/rpc/embedding_colors?select=id::text,color')
+  const rows = await request<{ id: string; color: string }[]>('POST', path, body, signal)
+  return new Map(rows.map(({ id, color }) => [id, color]))
 }
 
 /** Kind of score in a list of matches. */

@@ -63,6 +63,9 @@ export function layerColor(name: string): string {
   return PALETTE[hash % PALETTE.length] ?? '#2a9d8f'
 }
 
+/** Outline of tiles that a search is to avoid. */
+export const UNLIKE = '#d1495b'
+
 /**
  * Colours of similarity in ascending order: five samples of the viridis colour map of van der Walt and Smith. Its
  * lightness increases evenly, also for people with red-green colour blindness.

@@ -1,6 +1,6 @@
 import type { ExpressionSpecification, GeoJSONSource, Map as MapLibreMap } from 'maplibre-gl'
-import type { Match, Tile } from '../lib/embeddings.ts'
-import { SIMILARITY_RAMP, mapColors } from './colors.ts'
+import type { Examples, Match, Tile } from '../lib/embeddings.ts'
+import { SIMILARITY_RAMP, UNLIKE, mapColors } from './colors.ts'
 
 /** The lowest of the map's layers above archives. */
 export const FIRST_TILE_LAYER = 'tiles-fill'
@@ -27,31 +27,43 @@ export function addTileLayers(map: MapLibreMap, dark: boolean): void {
     showFocus(map, [], null)
   }
   map.setPaintProperty('tiles-line', 'line-color', outline)
-  map.setPaintProperty('query-line', 'line-color', ['case', ['get', 'query'], dark ? '#ffffff' : '#101619', accent])
+  const colors: ExpressionSpecification = ['match', ['get', 'side'], 'like', dark ? '#ffffff' : '#101619', 'unlike', UNLIKE, accent] // prettier-ignore
+  map.setPaintProperty('query-line', 'line-color', colors)
 }
 
-/** Draws the outlines of a table's tiles; `attribution` is the attribution of its source. */
-export function showTiles(map: MapLibreMap, tiles: readonly Tile[], attribution: string | null = null): void {
+/** Fill and attribution of a table's tiles. */
+export interface TileStyle {
+  /** Attribution of the source. */
+  readonly attribution?: string | null
+  /** Fill by id; tiles without one are outlined. */
+  readonly colors?: ReadonlyMap<string, string> | undefined
+}
+
+/** Draws the tiles of a table. Their colours replace those of matches. */
+export function showTiles(map: MapLibreMap, tiles: readonly Tile[], { attribution, colors }: TileStyle = {}): void {
   const source = map.getSource<GeoJSONSource>('tiles')
   // The attribution control reads it when the data of the source change.
   if (source) source.attribution = attribution ?? ''
   setFeatures(
     map,
     'tiles',
-    tiles.map(({ id, geom }) => ({ type: 'Feature', properties: { id }, geometry: geom })),
+    tiles.map(({ id, geom }) => ({ type: 'Feature', properties: { id, color: colors?.get(id) }, geometry: geom })),
   )
+  map.setPaintProperty('tiles-fill', 'fill-color', ['coalesce', ['get', 'color'], '#000000'])
+  map.setPaintProperty('tiles-fill', 'fill-opacity', ['case', ['has', 'color'], 0.78, 0])
+  map.setLayoutProperty('matches-fill', 'visibility', colors ? 'none' : 'visible')
 }
 
-/** Colours matches by their score within a range; `examples` are the reference tiles. */
+/** Colours matches by their score within a range, and marks the examples. */
 export function showMatches(
   map: MapLibreMap,
   matches: readonly Match[],
-  examples: readonly string[],
+  { like, unlike }: Examples,
   [low, high]: Range,
 ): void {
   const features = matches.map(({ id, score, geom }) => ({
     type: 'Feature' as const,
-    properties: { id, score, query: examples.includes(id) },
+    properties: { id, score, side: like.includes(id) ? 'like' : unlike.includes(id) ? 'unlike' : null },
     geometry: geom,
   }))
   setFeatures(map, 'matches', features)

@@ -50,9 +50,27 @@ export async function loadExamples(
   const further: JobWarning[] = [
     { code: 'EXAMPLES_SAMPLED', message: 'There are more examples than are learnt from; an even part of each class is.', count: classOf.size - ids.length }, // prettier-ignore
     { code: 'VECTORS_ZERO', message: 'Examples whose vectors are zero were left out.', count: zeros.size },
+    ...alikeNames(names),
     { code: 'CLASSES_WITH_ONE_EXAMPLE', message: 'Classes with one example are learnt from it alone and cannot be validated.', count: single.length, examples: single.slice(0, 10) }, // prettier-ignore
   ].filter(({ count }) => count > 0)
   return { data, ...ground, names, counts, warnings: [...warnings, ...further] }
+}
+
+/** A name without case, composition of letters, and kinds of spaces. */
+function plain(name: string): string {
+  return name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[\s_-]+/g, ' ')
+}
+
+/** A warning for names that differ in case, spaces or the composition of letters alone: they are classes of their own. */
+function alikeNames(names: readonly string[]) {
+  const alike = [...Map.groupBy(names, plain).values()].filter(({ length }) => length > 1)
+  const examples = alike.map((group) => group.join(' / ')).slice(0, 10)
+  const message =
+    'Names of classes differ in case, spaces or the composition of letters alone. Each is a class of its own.'
+  return [{ code: 'CLASSES_ALIKE', message, count: alike.length, examples }]
 }
 
 function mostExamples(head: keyof typeof MAX_EXAMPLES, dims: number, classes: number): number {

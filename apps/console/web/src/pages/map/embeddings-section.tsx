@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
 import { Loading, Notice, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
@@ -19,9 +19,10 @@ import { useResource, type Resource } from '../../lib/use-resource.ts'
 import { lookAt } from '../../map/look-at.ts'
 import { useDrawn } from '../../map/use-drawn.ts'
 import { readImagery, showImagery } from '../../map/imagery.ts'
-import { FIRST_TILE_LAYER, showTiles } from '../../map/tiles.ts'
+import { FIRST_TILE_LAYER } from '../../map/tiles.ts'
 import { QueryForm } from './query-form.tsx'
 import { SearchResult } from './search-result.tsx'
+import { TileColors } from './tile-colors.tsx'
 
 interface EmbeddingsProps {
   readonly project: Project
@@ -82,13 +83,21 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
   const [varied, setVaried] = useState(false)
   const [latest, setLatest] = useState(false)
   const tiles = useResource(`tiles ${project.ref} ${table}`, (signal) => readTiles(project.ref, table, signal))
+  const outlines = useMemo(
+    () => (tiles.value && entry.rows <= MAX_TILES ? new Map(tiles.value.map(({ id, geom }) => [id, geom])) : null),
+    [tiles.value, entry.rows],
+  )
   const asked = before
     ? `change ${before} ${table} ${count}`
     : from && `search ${table} ${JSON.stringify(from)} ${count} ${varied} ${latest}`
   const found = useResource(asked, (signal) =>
     before
       ? changes(project.ref, { before, after: table, limit: count }, signal)
-      : search(project.ref, { table, from: from ?? { like: [], unlike: [] }, limit: count, varied, latest }, signal),
+      : search(
+          project.ref,
+          { table, from: from ?? { like: [], unlike: [] }, limit: count, varied, latest, outlines },
+          signal,
+        ),
   )
   const imagery = useResource(entry.kind === 'geo' ? `imagery ${project.ref} ${table}` : null, (signal) =>
     readImagery(project.ref, table, signal),
@@ -96,12 +105,6 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
   useEffect(() => {
     if (map && bbox) lookAt(map, bbox)
   }, [map, table])
-  useDrawn(
-    map,
-    [tiles.value],
-    (to) => showTiles(to, tiles.value ?? [], entry.attribution),
-    (to) => showTiles(to, []),
-  )
   useDrawn(
     map,
     [imagery.value],
@@ -113,8 +116,7 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
     <>
       <TableFacts entry={entry} />
       {imagery.problem && <p class="small dim">The image itself is not shown: {imagery.problem.message}</p>}
-      {tiles.problem && <ProblemNotice problem={tiles.problem} onRetry={tiles.reload} />}
-      {tiles.loading && <Loading what="Loading tiles" />}
+      <TileColors {...{ project, map, entry, tiles }} />
       <QueryForm
         {...{ from, count, varied, latest, onFrom }}
         onCount={setCount}

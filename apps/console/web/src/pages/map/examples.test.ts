@@ -27,4 +27,6 @@ test('the last example stays, and a place gives way to the first tile', () => {
   const place = { lng: 1, lat: 2 }
   expect(withExample(place, '4', 'like')).toEqual({ like: ['4'], unlike: [] })
   expect(withExample(place, '4', 'unlike')).toEqual(place)
+  expect(withExample(null, '4', 'like')).toEqual({ like: ['4'], unlike: [] })
+  expect(withExample(null, '4', 'unlike')).toBeNull()
 })

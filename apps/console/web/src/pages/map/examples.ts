@@ -15,13 +15,13 @@ export function writeExamples({ like, unlike }: Examples): string {
 }
 
 /**
- * Adds a tile to one side and removes it from the other; a second call removes it from both. The last example is not
- * removed.
+ * Adds a tile to one side and removes it from the other; a second call removes it from both. The last similar tile is
+ * not removed, and a dissimilar tile alone starts no search: the answer is then `from`.
  */
-export function withExample(from: SearchFrom | null, id: string, side: keyof Examples): SearchFrom {
+export function withExample(from: SearchFrom | null, id: string, side: keyof Examples): SearchFrom | null {
   const { like, unlike } = from && 'like' in from ? from : { like: [], unlike: [] }
   const sides = { like: like.filter((one) => one !== id), unlike: unlike.filter((one) => one !== id) }
   const had = (side === 'like' ? like : unlike).includes(id)
   const next = had ? sides : { ...sides, [side]: [...sides[side], id] }
-  return next.like.length > 0 || from === null ? next : from
+  return next.like.length > 0 ? next : from
 }

@@ -15,7 +15,7 @@ import { MapCanvas } from '../../map/map-canvas.tsx'
 import { FIRST_TILE_LAYER, addTileLayers } from '../../map/tiles.ts'
 import { useBackdrop } from '../../map/use-backdrop.ts'
 import { EmbeddingsSection } from './embeddings-section.tsx'
-import { readExamples, writeExamples } from './examples.ts'
+import { readExamples, withExample, writeExamples } from './examples.ts'
 import { FeatureCard, type ClickedFeature } from './feature-card.tsx'
 import { LayersSection } from './layers-section.tsx'
 
@@ -47,7 +47,7 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
       .then((box) => map.style && lookAt(map, box))
       .catch(() => {})
   }, [map, layer])
-  useClicks(map, table, (like) => show(table, like), setClicked)
+  useClicks(map, { table, from }, (like) => show(table, like), setClicked)
 
   const show = (next: string | null, like: SearchFrom | null, earlier: string | null = null) => {
     const asked = new URLSearchParams()
@@ -80,12 +80,17 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
       </div>
       <MapCanvas label="Map of the project" projectRef={project.ref} onMap={takeMap}>
         {clicked.length > 0 && <FeatureCard features={clicked} onClose={() => setClicked([])} />}
-        {table !== null && from === null && before === null && (
-          <div class="hint-bar">Click a tile to find similar ones</div>
-        )}
+        {table !== null && before === null && <Hint from={from} />}
       </MapCanvas>
     </div>
   )
+}
+
+/** How to choose examples on the map. */
+function Hint({ from }: { from: SearchFrom | null }): JSX.Element | null {
+  if (from === null) return <div class="hint-bar">Click a tile to find similar ones</div>
+  if (!('like' in from)) return null
+  return <div class="hint-bar">Shift and click adds a similar tile, Alt and click a different one</div>
 }
 
 /** The map with its tile layers; sections draw into them once the map is ready. */
@@ -102,21 +107,27 @@ function useTileMap() {
   return { map, takeMap }
 }
 
-/** A click searches for tiles similar to the one under it. Without a table it shows the features there. */
+/**
+ * A click searches for tiles similar to the one under it; with Shift the tile joins the similar examples, with Alt the
+ * dissimilar ones. Without a table a click shows the features there.
+ */
 function useClicks(
   map: MapLibreMap | null,
-  table: string | null,
-  onFrom: (from: SearchFrom) => void,
+  { table, from }: { readonly table: string | null; readonly from: SearchFrom | null },
+  onFrom: (from: SearchFrom | null) => void,
   onFeatures: (features: readonly ClickedFeature[]) => void,
 ): void {
   const searching = table !== null
   useEffect(() => {
     if (!map) return
-    const click = ({ point, lngLat }: MapMouseEvent) => {
+    const click = ({ point, lngLat, originalEvent: { shiftKey, altKey } }: MapMouseEvent) => {
       if (searching) {
         const [tile] = map.queryRenderedFeatures(point, { layers: ['tiles-fill'] })
         onFeatures([])
-        onFrom(tile ? { like: [String(tile.properties['id'])], unlike: [] } : { lng: lngLat.lng, lat: lngLat.lat })
+        const id = tile && String(tile.properties['id'])
+        if (id === undefined) onFrom({ lng: lngLat.lng, lat: lngLat.lat })
+        else if (shiftKey || altKey) onFrom(withExample(from, id, altKey ? 'unlike' : 'like'))
+        else onFrom({ like: [id], unlike: [] })
         return
       }
       onFeatures(featuresAt(map, point))
@@ -126,13 +137,16 @@ function useClicks(
       const found = layers.length > 0 && map.queryRenderedFeatures(point, { layers }).length > 0
       map.getCanvas().style.cursor = found ? 'pointer' : ''
     }
+    // Box zoom takes clicks with Shift for itself.
+    if (searching) map.boxZoom.disable()
     map.on('click', click)
     map.on('mousemove', move)
     return () => {
+      map.boxZoom.enable()
       map.off('click', click)
       map.off('mousemove', move)
     }
-  }, [map, table])
+  }, [map, table, from && JSON.stringify(from)])
 }
 
 /** The reference tiles or position in the URL. */

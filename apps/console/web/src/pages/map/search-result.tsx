@@ -34,14 +34,15 @@ export function SearchResult(props: SearchResultProps): JSX.Element | null {
   const { project, map, from, before, entry, found, hasImagery, onFrom } = props
   const [least, setLeast] = useState(-1)
   const [focus, setFocus] = useState<string | null>(null)
-  const examples = !before && from && 'like' in from ? [...from.like, ...from.unlike] : []
+  const sides = !before && from && 'like' in from ? from : { like: [], unlike: [] }
+  const examples = [...sides.like, ...sides.unlike]
   const others = (found?.matches ?? []).filter(({ id }) => !examples.includes(id))
   const [low, high] = rangeOf(others)
   useDrawn(
     map,
     [found],
-    (to) => showMatches(to, found?.matches ?? [], examples, [low, high]),
-    (to) => showMatches(to, [], [], [0, 1]),
+    (to) => showMatches(to, found?.matches ?? [], sides, [low, high]),
+    (to) => showMatches(to, [], sides, [0, 1]),
   )
   useEffect(() => {
     if (map) showFocus(map, examples, focus)
@@ -81,7 +82,7 @@ export function SearchResult(props: SearchResultProps): JSX.Element | null {
           focus={focus}
           onLook={look}
           onFrom={(id) => onFrom({ like: [id], unlike: [] })}
-          onExample={before ? null : (id, side) => onFrom(withExample(from, id, side))}
+          onExample={before ? null : (id, side) => onFrom(withExample(from, id, side) ?? { like: [id], unlike: [] })}
         />
       )}
       {found && others.length === 0 && <p class="dim">No other tile to compare with.</p>}
