@@ -12,6 +12,8 @@ test.each([
   ['fields with lines of their own', 'a,b\n1,"x\ny, z\nw"\n2,"p\nq"\n'],
   ['a delimiter that is said', 'sep=#\na#b\n1#2\n'],
   ['a column of geometries', 'wkt\n"POINT(1 2)"\n"LINESTRING(1 2,3 4)"\n'],
+  ['sentences in a column', 'place; note\nUlm; It has a tower, which is high.\nBonn; It lies on a river, the Rhine.\n'],
+  ['texts behind blanks', 'species, note\nQuercus robur L., Found near the river bank.\n'],
   ['words of databases as names', 'Begin;End;Use\n1;2;3\n'],
   ['a description of statements', 'Create;Drop table;Count\nx;y;1;\n'],
 ])('a table is one: %s', (_, text) => {
@@ -30,6 +32,8 @@ test.each([
   ['not as many fields', '$GPGGA,1,2,3\n$GPGSV,1,2,3,4,5\n$GPRMC,1\n$GPVTG,1,2,3,4\n'],
   ['not as many fields', 'Report,,\na,b,c\n1,2,3\n4,5,6\n'],
   ['not as many fields', 'title: x; y\nauthor: z\ndate: 1\n'],
+  ['prose', 'Dear all, we met today\non Monday, at noon of it.\nThe roads, then the bridges\nare open, as you know.\n'],
+  ['prose', 'The old town, which is small\nNear the river, people fish.\nOn some days, it is hot there'],
   ['reference system alone', 'PROJCS["ETRS89 / UTM zone 32N",GEOGCS["ETRS89",DATUM["x"]]]'],
   ['Markdown', '| a | b |\n|---|---|\n| 1 | 2 |\n'],
   ['no format that is known', 'one\ntwo\n'],

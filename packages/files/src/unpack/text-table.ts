@@ -14,6 +14,9 @@ const SYSTEM = /^(?:GEOGCS|PROJCS|GEOGCRS|PROJCRS|COMPD_?CRS|BOUNDCRS|GEODCRS)\s
 const MARKDOWN_RULE = /^[|: \t\r-]+$/
 /** Rows that have to have the width of the header. */
 const LEAST_SHARE = 0.5
+/** Mean words of a field, of the first line and of all, from which a text is prose. */
+const HEADER_WORDS = 2
+const PROSE_WORDS = 2.5
 
 /**
  * Refuses text that is no table: a header with a delimiter, or a single column of geometries, and rows that have as many
@@ -24,7 +27,8 @@ const LEAST_SHARE = 0.5
  */
 export function checkTable(text: string, isWhole: boolean): void {
   const lines = text.split(/\r\n|[\r\n]/, 3)
-  const { delimiter, isSaid } = delimiterOf(lines[0] ?? '')
+  const head = isWhole ? `${text}\n` : text
+  const { delimiter, isSaid } = delimiterOf(head)
   const [header = '', first = ''] = isSaid ? lines.slice(1) : lines
   refuseOthers(text, first)
   if (!header.includes(delimiter) && !WKT.test(first)) {
@@ -33,7 +37,9 @@ export function checkTable(text: string, isWhole: boolean): void {
   if (/^\w+:\S/.test(header)) throw formatUnknown({ reason: 'it looks like a connection string' })
   // oxlint-disable-next-line no-control-regex -- Control characters do not belong into a table of text.
   if (/[\u0001-\u0008\u000e-\u001f]/.test(text)) throw formatUnknown({ reason: 'it has control characters' })
-  checkWidths(firstRecords(isWhole ? `${text}\n` : text, delimiter).slice(isSaid ? 1 : 0))
+  const records = firstRecords(head, delimiter).slice(isSaid ? 1 : 0)
+  checkWidths(records)
+  if (isProse(records)) throw formatUnknown({ reason: 'it looks like prose, not like a table' })
 }
 
 /** @throws FORMAT_UNKNOWN for other texts with lines and delimiters, such as SQL */
@@ -54,6 +60,24 @@ function checkWidths([header = [], ...rows]: readonly string[][]): void {
   const even = rows.filter((row) => widthOf(row) <= width && row.length >= Math.min(width, 2)).length
   if (even >= rows.length * LEAST_SHARE) return
   throw formatUnknown({ reason: 'it is text but no table: most lines have not as many fields as the first' })
+}
+
+/**
+ * Whether each line is a part of sentences: several words before and after each delimiter, which a blank follows, and no
+ * numbers.
+ */
+function isProse(records: readonly string[][]): boolean {
+  const [header = []] = records
+  const fields = records.flat()
+  const isSpaced = records.every((record) => record.slice(1).every((field) => field === '' || /^\s/.test(field)))
+  if (records.length < 2 || !isSpaced || fields.some((field) => /^\s*[-+]?\d[\d.,]*\s*$/.test(field))) return false
+  const hasEnd = records.some((record) => /[.!?]\s*$/.test(record.at(-1) ?? ''))
+  return hasEnd && wordsOf(header) >= HEADER_WORDS && wordsOf(fields) >= PROSE_WORDS
+}
+
+/** Mean number of words of fields. */
+function wordsOf(fields: readonly string[]): number {
+  return fields.reduce((sum, field) => sum + field.split(/\s+/).filter((word) => word !== '').length, 0) / fields.length
 }
 
 /** Number of fields up to the last that is not empty. */
