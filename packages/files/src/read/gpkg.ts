@@ -55,6 +55,7 @@ export function openGpkg({
   types = {},
   isUntyped = false,
   isWorkbook = false,
+  missing,
 }: Omit<ReadRequest, 'format'>): FeatureReader {
   const database = openSqlite(path)
   const warnings = new Warnings()
@@ -67,10 +68,32 @@ export function openGpkg({
     declared,
   })
   warnOfOthers(database, warnings)
+  const layers = tables.map(({ schema }) => schema)
   return {
-    layers: tables.map(({ schema }) => schema),
-    read: (layer) => readRows(database, tables[layer]!, warnings),
+    layers:
+      missing === 'null or NaN' ? layers.map((layer) => ({ ...layer, lacking: lacking(database, layer) })) : layers,
+    read: (layer) => {
+      const rows = readRows(database, tables[layer]!, warnings)
+      return missing === 'NaN' ? withNaN(rows, layers[layer]!) : rows
+    },
     takeWarnings: () => warnings.take(),
+  }
+}
+
+/** Names of the columns of fractions that lack a value in some row. */
+function lacking(database: DatabaseSync, { name, fields }: LayerSchema): string[] {
+  const isLacking = (column: string) =>
+    database.prepare(`select 1 from ${quoted(name)} where ${quoted(column)} is null limit 1`).get() !== undefined
+  return fields.flatMap((field) => (field.type === 'float8' && isLacking(field.name) ? [field.name] : []))
+}
+
+/** Rows with NaN in place of missing fractions. */
+function* withNaN(batches: Iterable<FeatureBatch>, { fields }: LayerSchema): Generator<FeatureBatch> {
+  for (const batch of batches) {
+    const columns = batch.columns.map((values, i) =>
+      fields[i]!.type === 'float8' ? values.map((value) => value ?? Number.NaN) : values,
+    )
+    yield { ...batch, columns }
   }
 }
 

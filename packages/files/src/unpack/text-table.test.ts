@@ -14,6 +14,7 @@ test.each([
   ['a column of geometries', 'wkt\n"POINT(1 2)"\n"LINESTRING(1 2,3 4)"\n'],
   ['sentences in a column', 'place; note\nUlm; It has a tower, which is high.\nBonn; It lies on a river, the Rhine.\n'],
   ['texts behind blanks', 'species, note\nQuercus robur L., Found near the river bank.\n'],
+  ['names with colons, as keys of OpenStreetMap', 'addr:city,name\nUlm,A\n'],
   ['words of databases as names', 'Begin;End;Use\n1;2;3\n'],
   ['a description of statements', 'Create;Drop table;Count\nx;y;1;\n'],
 ])('a table is one: %s', (_, text) => {
@@ -36,6 +37,7 @@ test.each([
   ['prose', 'The old town, which is small\nNear the river, people fish.\nOn some days, it is hot there'],
   ['reference system alone', 'PROJCS["ETRS89 / UTM zone 32N",GEOGCS["ETRS89",DATUM["x"]]]'],
   ['Markdown', '| a | b |\n|---|---|\n| 1 | 2 |\n'],
+  ['connection string', 'PG:dbname=a,host=b\n'],
   ['no format that is known', 'one\ntwo\n'],
 ])('text that is none is refused as %s', (reason, text) => {
   expect(() => checkTable(text, true)).toThrow(reason)

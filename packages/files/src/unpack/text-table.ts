@@ -34,7 +34,7 @@ export function checkTable(text: string, isWhole: boolean): void {
   if (!header.includes(delimiter) && !WKT.test(first)) {
     throw formatUnknown({ reason: 'it is text of no format that is known' })
   }
-  if (/^\w+:\S/.test(header)) throw formatUnknown({ reason: 'it looks like a connection string' })
+  if (/^\w+:\S/.test(header) && first === '') throw formatUnknown({ reason: 'it looks like a connection string' })
   // oxlint-disable-next-line no-control-regex -- Control characters do not belong into a table of text.
   if (/[\u0001-\u0008\u000e-\u001f]/.test(text)) throw formatUnknown({ reason: 'it has control characters' })
   const records = firstRecords(head, delimiter).slice(isSaid ? 1 : 0)
