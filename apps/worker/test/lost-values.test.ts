@@ -44,3 +44,14 @@ test('NaN of a geodatabase becomes null beside other nulls, and a warning names 
   const kept = await importFile(db.database, await convertTo('OpenFileGDB', points(['1.5', 'null'])))
   expect(kept.warnings).toEqual([])
 })
+
+test('texts of a MapInfo file whose character set is not known are said to be unreadable', async () => {
+  const head =
+    'Version 300\nCharset "WindowsCyrillic"\nDelimiter ","\nCoordSys Earth Projection 1, 104\nColumns 1\n  v Char(10)\nData\n\n'
+  const file = zip([
+    { name: 'a.mif', data: Buffer.from(`${head}Point 0 1\n`) },
+    { name: 'a.mid', data: Buffer.from('"\xcc\xee\xf1\xea\xe2\xe0"\n', 'latin1') },
+  ])
+  const { warnings } = await importFile(db.database, file)
+  expect(warnings).toMatchObject([{ code: 'TEXT_NOT_UTF8', count: 1 }])
+})
