@@ -45,9 +45,9 @@ test('NaN of a geodatabase becomes null beside other nulls, and a warning names 
   expect(kept.warnings).toEqual([])
 })
 
-test('texts of a MapInfo file whose character set is not known are said to be unreadable', async () => {
+test('texts of a MapInfo file whose character set the engine does not know are said to be unreadable', async () => {
   const head =
-    'Version 300\nCharset "WindowsCyrillic"\nDelimiter ","\nCoordSys Earth Projection 1, 104\nColumns 1\n  v Char(10)\nData\n\n'
+    'Version 300\nCharset "CodePage852"\nDelimiter ","\nCoordSys Earth Projection 1, 104\nColumns 1\n  v Char(10)\nData\n\n'
   const file = zip([
     { name: 'a.mif', data: Buffer.from(`${head}Point 0 1\n`) },
     { name: 'a.mid', data: Buffer.from('"\xcc\xee\xf1\xea\xe2\xe0"\n', 'latin1') },
