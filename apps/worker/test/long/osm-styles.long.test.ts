@@ -18,7 +18,7 @@ const others = process.env['TERRANE_TEST_EXTRACTS']
 /* oxlint-enable node/no-process-env */
 const extracts = others ?? sharedFolder('data/osm')
 const ENDING = '.osm.pbf'
-const names =
+const chosen =
   others === undefined
     ? ['liechtenstein-2021', 'malta-2016', 'monaco-2023']
     : readdirSync(others).flatMap((file) => (file.endsWith(ENDING) ? [file.slice(0, -ENDING.length)] : []))
@@ -48,7 +48,7 @@ describe.skipIf(!isHere)(`styles beside osm2pgsql${absent}`, () => {
     await admin.close()
   })
 
-  describe.for(names)('%s', (extract) => {
+  describe.for(chosen)('%s', (extract) => {
     test.for(STYLE_CASES)('$mapping', async ({ style, lua }) => {
       const file = `${extract}${ENDING}`
       copyFileSync(join(extracts!, file), join(folder, file))
