@@ -3,13 +3,17 @@ import { chunksOf } from './chunks.ts'
 import { csvRecords, firstRecords } from './csv-records.ts'
 import { kindOfCell } from './value-types.ts'
 
-/** Those that are rare in texts come first. */
+/** The rarest in texts first. */
 const DELIMITERS = ['\t', ';', '|', ',']
 const HEAD_BYTES = 1 << 16
 /** Rows that are compared with the header. */
 const SAMPLE_ROWS = 200
 /** Excel's line before the header, which names the delimiter of the other lines. */
 const SAID_DELIMITER = /^"?sep=([,;\t|:#~])"?$/i
+/** A field in quotes, which may contain delimiters and line ends. */
+const QUOTED = /(?<=^|[,;\t|])"(?:[^"]|"")*"/gm
+/** The first line that is not empty, with the line ends within its quotes. */
+const FIRST_LINE = /(?:(?<=^|[,;\t|])"(?:[^"]|"")*"|[^\r\n])+/m
 const NUMBER = /^(int4|int8|numeric|float8)$/
 const DECIMAL_COMMA = /^[+-]?\d+,\d+$/
 
@@ -61,6 +65,8 @@ interface Candidate {
   readonly delimiter: string
   /** Share of the rows that have as many fields as the header. */
   readonly evenShare: number
+  /** Whether the commas in fields of the rows are those of numbers. */
+  readonly hasDecimals: boolean
   /** Whether a blank follows each one of the header, as in prose. */
   readonly isSpaced: boolean
   /** Fields of the header. */
@@ -74,10 +80,10 @@ interface Candidate {
  * @param head beginning of the table
  */
 export function delimiterOf(head: string): { readonly delimiter: string; readonly isSaid: boolean } {
-  const line = /[^\r\n]+/.exec(head)?.[0] ?? ''
+  const line = FIRST_LINE.exec(head)?.[0] ?? ''
   const said = SAID_DELIMITER.exec(line)?.[1]
   if (said !== undefined) return { delimiter: said, isSaid: true }
-  const plain = line.replaceAll(/"[^"]*"/g, '')
+  const plain = line.replaceAll(QUOTED, '')
   const found = DELIMITERS.filter((delimiter) => plain.includes(delimiter))
   if (found.length < 2) return { delimiter: found[0] ?? '\t', isSaid: false }
   const candidates = found.map((delimiter) => candidateOf(delimiter, plain, head))
@@ -86,15 +92,23 @@ export function delimiterOf(head: string): { readonly delimiter: string; readonl
 }
 
 function candidateOf(delimiter: string, header: string, head: string): Candidate {
-  const [, ...rows] = firstRecords(head, delimiter).slice(0, SAMPLE_ROWS)
+  const records = firstRecords(head, delimiter).slice(0, SAMPLE_ROWS)
+  const rows = records.slice(1)
   const parts = header.split(delimiter)
   // Fields within quotes may contain delimiters, but the parts outside of them are as many.
   const even = rows.filter((row) => row.length === parts.length).length
-  const isSpaced = parts.slice(1).every((part) => /^\s/.test(part))
-  return { delimiter, evenShare: rows.length === 0 ? 0 : even / rows.length, isSpaced, width: parts.length }
+  const withComma = (rows.length > 0 ? rows : records).flat().filter((field) => field.includes(','))
+  return {
+    delimiter,
+    evenShare: rows.length === 0 ? 0 : even / rows.length,
+    hasDecimals: withComma.length > 0 && withComma.every((field) => DECIMAL_COMMA.test(field.trim())),
+    isSpaced: parts.slice(1).every((part) => /^\s/.test(part)),
+    width: parts.length,
+  }
 }
 
 function isBetter(one: Candidate, other: Candidate): boolean {
   if (one.evenShare !== other.evenShare) return one.evenShare > other.evenShare
+  if (one.hasDecimals !== other.hasDecimals) return one.hasDecimals
   return one.isSpaced === other.isSpaced ? one.width > other.width : other.isSpaced
 }

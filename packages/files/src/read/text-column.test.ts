@@ -56,7 +56,7 @@ test.each<
     [1.98892e30, 5.97e24, 7.34e22],
     null,
   ],
-  ['measurements of which some are small', ['4.5E+12', '0.25'], 'float8', [4.5e12, 0.25], null],
+  ['large measurements beside small ones', ['4.5E+12', '0.25'], 'float8', [4.5e12, 0.25], null],
   ['decimal commas beside points', ['12,5', '12.5'], 'text', null, 'NUMBERS_DOUBTFUL'],
   ['thousands with commas', ['1,234,567', '1,234', '12'], 'int8', [1_234_567n, 1234n, 12n], null],
   ['thousands with commas and fractions', ['1,234.5', '7'], 'float8', [1234.5, 7], null],

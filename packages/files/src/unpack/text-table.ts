@@ -20,26 +20,31 @@ const PROSE_WORDS = 2.5
 
 /**
  * Refuses text that is no table: a header with a delimiter, or a single column of geometries, and rows that have as many
- * fields.
+ * fields. A first line that names the delimiter (`sep=;`) says that it is one, of a single column or of sentences, too.
  *
  * @param isWhole whether it is all of the file, or its beginning
  * @throws FORMAT_UNKNOWN
  */
 export function checkTable(text: string, isWhole: boolean): void {
-  const lines = text.split(/\r\n|[\r\n]/, 3)
   const head = isWhole ? `${text}\n` : text
   const { delimiter, isSaid } = delimiterOf(head)
-  const [header = '', first = ''] = isSaid ? lines.slice(1) : lines
+  const records = firstRecords(head, delimiter).slice(isSaid ? 1 : 0)
+  const lines = text.replace(/^[\r\n]+/, '').split(/\r\n|[\r\n]/, 3)
+  const [line = '', first = ''] = isSaid ? lines.slice(1) : lines
+  const header = records[0] ?? line.split(delimiter)
   refuseOthers(text, first)
-  if (!header.includes(delimiter) && !WKT.test(first)) {
+  if (header.length < 2 && !isSaid && !WKT.test(first)) {
     throw formatUnknown({ reason: 'it is text of no format that is known' })
   }
-  if (/^\w+:\S/.test(header) && first === '') throw formatUnknown({ reason: 'it looks like a connection string' })
+  if (/^\w+:\S/.test(line) && first === '') throw formatUnknown({ reason: 'it looks like a connection string' })
   // oxlint-disable-next-line no-control-regex -- Control characters do not belong into a table of text.
   if (/[\u0001-\u0008\u000e-\u001f]/.test(text)) throw formatUnknown({ reason: 'it has control characters' })
-  const records = firstRecords(head, delimiter).slice(isSaid ? 1 : 0)
+  refuseComments(records)
   checkWidths(records)
-  if (isProse(records)) throw formatUnknown({ reason: 'it looks like prose, not like a table' })
+  if (!isSaid && (delimiter === ',' || delimiter === ';') && isProse(records)) {
+    const reason = `it looks like prose, not like a table: if it is one, put the line sep=${delimiter} before its first line`
+    throw formatUnknown({ reason })
+  }
 }
 
 /** @throws FORMAT_UNKNOWN for other texts with lines and delimiters, such as SQL */
@@ -51,6 +56,13 @@ function refuseOthers(text: string, second: string): void {
   if (SYSTEM.test(text)) throw formatUnknown({ reason: 'it is the text of a reference system alone' })
   if (MARKDOWN_RULE.test(second) && second.includes('|') && second.includes('--'))
     throw formatUnknown({ reason: 'it is Markdown: save the table as CSV' })
+}
+
+/** @throws FORMAT_UNKNOWN for comments before the header, which would name the columns */
+function refuseComments(records: readonly string[][]): void {
+  const after = records.findIndex(([field = '']) => !field.startsWith('#'))
+  if (records.slice(0, Math.max(after, 0)).some(({ length }) => length !== records[after]!.length))
+    throw formatUnknown({ reason: 'it begins with comments: remove the lines before the header that begin with #' })
 }
 
 /** Prose, programs and logs have commas, too, but not the same number in each line. */

@@ -101,7 +101,7 @@ function encodingOfPage(page: string): string | null {
   return known(NUMBERED[page] ?? (`cp${page}` in DOS ? `cp${page}` : `windows-${page}`))
 }
 
-/** The name if it is known. Latin-1 keeps its name, of which the runtime makes Windows-1252. */
+/** The name if it is known. Latin-1 keeps its name, because the runtime reads it as Windows-1252. */
 function known(name: string): string | null {
   if (name in DOS) return name
   if (name === 'iso-8859-1' || name === 'latin1') return 'iso-8859-1'
