@@ -249,7 +249,8 @@ function scanOf(column: string, type: string, kind: Kind): ScanColumn {
     case 'bool':
       return { sql: column, type: 'bool' }
     case 'json':
-      return { sql: type.startsWith('_') ? `to_jsonb(${column})` : column, type: 'text' }
+      // Numbers of jsonb would have all of their zeros, which GDAL takes for whole numbers.
+      return { sql: type.startsWith('_') ? `to_json(${column})` : column, type: 'text' }
     case 'bytea':
       return { sql: `encode(${column}, 'hex')`, type: 'text' }
     case 'date':

@@ -12,6 +12,7 @@ import { Joined, type LayerPlace } from './joined-layers.ts'
 import { logicalFields } from './logical-fields.ts'
 import { ENCODED_BY_ENGINE, WORKBOOKS, hasUnknownSystem, openReading, type OpenedDataset } from './open-reading.ts'
 import { ALL_LAYERS, type ReadOptions } from './read-options.ts'
+import { MISSING_NUMBERS, warnOfNaN } from './lost-nan.ts'
 import type { ReadingPlace } from './read/reading.ts'
 import type { Dataset } from './unpack/find-datasets.ts'
 import { spellOutTimes } from './workbook-times.ts'
@@ -65,11 +66,13 @@ export async function convertDataset(work: ConversionWork): Promise<OpenedDatase
   const { layers } = converted
   const declared = await declaredTypes(dataset, notes)
   const types = declared ? Object.fromEntries(layers.map(({ name }) => [name, declared])) : known
-  const exchange = { types, isUntyped: isGml, isWorkbook: WORKBOOKS.has(dataset.driver) }
+  const missing = MISSING_NUMBERS[dataset.driver]
+  const exchange = { types, isUntyped: isGml, isWorkbook: WORKBOOKS.has(dataset.driver), ...(missing && { missing }) }
   checkRead(geodatabase, layers, options.layer, notes)
   const open = (file: string) => openReading({ path: file, format: 'GPKG' }, options, place, exchange)
   const reading = await open(converted.target)
   try {
+    await warnOfNaN({ engine, conversion, place }, reading.layers, notes)
     // Databases know reference systems by code only; a system without a code is transformed by the engine.
     const isMoved = options.sourceSrs === undefined && hasUnknownSystem(reading.layers)
     const moved = isMoved ? await transformed(work, conversion) : null

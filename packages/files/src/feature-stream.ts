@@ -33,6 +33,8 @@ export interface LayerSchema {
   readonly geometryTypes: readonly number[]
   /** EPSG code; null when the file does not say. */
   readonly srid: number | null
+  /** Columns in which missing numbers may have been NaN; absent when not looked for. */
+  readonly lacking?: readonly string[]
 }
 
 /**

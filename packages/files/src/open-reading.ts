@@ -26,7 +26,7 @@ export function openReading(
   { path, format }: Pick<ReadRequest, 'path' | 'format'>,
   options: ReadOptions,
   place: ReadingPlace,
-  exchange: Pick<ReadRequest, 'types' | 'isUntyped' | 'isWorkbook'> = {},
+  exchange: Pick<ReadRequest, 'types' | 'isUntyped' | 'isWorkbook' | 'missing'> = {},
 ) {
   const { encoding, csv, sourceSrs, types: columnTypes } = options
   const srid = sourceSrs === undefined ? {} : { srid: sridOf(sourceSrs) }

@@ -196,9 +196,16 @@ test('texts are in the encoding that the request, the file beside them or the ta
   expect(await namesOf({ rows: rows('Zürich'), languageDriver: 0x57 })).toEqual(three('Zürich'))
   expect(await namesOf({ rows: rows('\x80 5'), languageDriver: 0x03 })).toEqual(three('€ 5'))
   expect(await namesOf({ rows: rows(utf8), cpg: '1252' }, 'utf-8')).toEqual(three('Zürich'))
+  // Bytes and texts by Python's codecs.
+  expect(await namesOf({ rows: rows('Z\x81rich'), languageDriver: 0x01 })).toEqual(three('Zürich'))
+  expect(await namesOf({ rows: rows('St\xfd\xa1te\xa7'), cpg: '852' })).toEqual(three('Střítež'))
+  expect(await namesOf({ rows: rows('\xcc\xee\xf1\xea\xe2\xe0'), cpg: 'ANSI 1251' })).toEqual(three('Москва'))
+  expect(await namesOf({ rows: rows('\xcc\xee\xf1\xea\xe2\xe0') }, 'windows-1251')).toEqual(three('Москва'))
+  expect(await namesOf({ rows: rows('\x93\x8c\x8b\x9e'), languageDriver: 0x7b })).toEqual(three('東京'))
+  expect(await namesOf({ rows: rows('\xa3\xf3d\xbc'), cpg: 'ISO-8859-2' })).toEqual(three('Łódź'))
   // No system, an unknown one, and one that does not fit are for the engine.
   expect(await namesOf({ rows: rows('Zürich') })).toBeUndefined()
-  expect(await namesOf({ rows: rows('a'), cpg: 'KOI8-R' })).toBeUndefined()
+  expect(await namesOf({ rows: rows('a'), cpg: 'UTF-7' })).toBeUndefined()
   expect(await namesOf({ rows: rows('Zürich'), cpg: 'UTF-8' })).toBeUndefined()
   expect(await namesOf({ rows: rows('\x80 5'), languageDriver: 0x57 })).toBeUndefined()
 })

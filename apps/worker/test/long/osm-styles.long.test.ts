@@ -1,8 +1,8 @@
 // Mappings of osm2pgsql, OpenMapTiles and imposm as styles: the same rows as osm2pgsql's flex output, column by column and with
 // equal geometries. OSM2PGSQL is the command, PEER_FOLDER a folder that both can see (`ours` or `ours=theirs`), DATABASE_URL
-// the server.
+// the server. TERRANE_TEST_EXTRACTS is a folder of other extracts (`*.osm.pbf`) to take.
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase, quoteIdentifier, type Database } from '@terrane/database'
 import { fileSource, importOsmArea, openOsm, topicTables } from '@terrane/osm'
@@ -14,8 +14,14 @@ import { sharedFolder } from './shared.ts'
 const command = process.env['OSM2PGSQL']?.split(' ')
 const [folder = '', theirFolder = folder] = (process.env['PEER_FOLDER'] ?? '').split('=')
 const server = process.env['DATABASE_URL']
+const others = process.env['TERRANE_TEST_EXTRACTS']
 /* oxlint-enable node/no-process-env */
-const extracts = sharedFolder('data/osm')
+const extracts = others ?? sharedFolder('data/osm')
+const ENDING = '.osm.pbf'
+const chosen =
+  others === undefined
+    ? ['liechtenstein-2021', 'malta-2016', 'monaco-2023']
+    : readdirSync(others).flatMap((file) => (file.endsWith(ENDING) ? [file.slice(0, -ENDING.length)] : []))
 const isHere = extracts !== null && command !== undefined && folder !== '' && server !== undefined
 const absent = isHere ? '' : ' (SKIPPED: needs OSM2PGSQL, PEER_FOLDER, DATABASE_URL and the shared data folder)'
 /**
@@ -42,9 +48,9 @@ describe.skipIf(!isHere)(`styles beside osm2pgsql${absent}`, () => {
     await admin.close()
   })
 
-  describe.for(['liechtenstein-2021', 'malta-2016', 'monaco-2023'])('%s', (extract) => {
+  describe.for(chosen)('%s', (extract) => {
     test.for(STYLE_CASES)('$mapping', async ({ style, lua }) => {
-      const file = `${extract}.osm.pbf`
+      const file = `${extract}${ENDING}`
       copyFileSync(join(extracts!, file), join(folder, file))
       writeFileSync(join(folder, 'style.lua'), program(style, lua))
       const [program_ = '', ...before] = command!

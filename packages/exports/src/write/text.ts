@@ -9,6 +9,7 @@ const NOT_FINITE = /nan|inf/i
 /** Name of the geometry column of a CSV. */
 const GEOMETRY_NAME = 'wkt'
 const LINE_BREAKS = /[\r\n]+/g
+const LONG_WHOLE = /^-?\d{19,}$/
 
 /** GeoJSON (RFC 7946), whole or a feature a line. */
 export async function* geoJsonText(
@@ -56,7 +57,7 @@ function jsonOf({ kind, name }: ExportColumn, value: ExportRow['values'][number]
       // The type json keeps line breaks between its tokens, where a sequence has one at the end of a feature.
       return String(value).replaceAll(LINE_BREAKS, ' ')
     case 'numeric':
-      return /^-?\d/.test(String(value)) ? String(value) : notFinite(name, losses)
+      return /^-?\d/.test(String(value)) ? decimalText(String(value)) : notFinite(name, losses)
     case 'float4':
     case 'float8':
       return Number.isFinite(value) ? JSON.stringify(value) : notFinite(name, losses)
@@ -65,6 +66,13 @@ function jsonOf({ kind, name }: ExportColumn, value: ExportRow['values'][number]
     default:
       return JSON.stringify(value)
   }
+}
+
+/** Whole numbers beyond 64 bits get a fraction: GDAL reads them as its largest whole number otherwise. */
+function decimalText(text: string): string {
+  if (!LONG_WHOLE.test(text)) return text
+  const number = BigInt(text)
+  return number === BigInt.asIntN(64, number) ? text : `${text}.0`
 }
 
 function notFinite(name: string, losses: Losses): string {

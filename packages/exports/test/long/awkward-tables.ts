@@ -58,6 +58,6 @@ export const TYPES = `create type public.mood as enum ('happy', 'so so'); create
   create domain public.seen as timestamp; create domain public.short as varchar(5)`
 
 /** The statements that make a table. */
-export function createSql(table: string): string {
-  return `create table public."${table.replaceAll('"', '""')}" ${AWKWARD[table]!}`
+export function createSql(table: string, tables: Readonly<Record<string, string>>): string {
+  return `create table public."${table.replaceAll('"', '""')}" ${tables[table]!}`
 }

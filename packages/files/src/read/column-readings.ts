@@ -27,6 +27,11 @@ const DOUBTS: Readonly<Record<Doubt, { readonly code: string; readonly message: 
     code: 'DATES_DOUBTFUL',
     message: `Columns stay text because day, month and year of their dates cannot be told apart. ${TO_CHOOSE}`,
   },
+  shortened: {
+    code: 'NUMBERS_SHORTENED',
+    message:
+      'Numbers such as 4.91511E+12 were shortened by a spreadsheet: the last digits of telephone numbers, codes and keys are not in the file. Export the column as text to keep them.',
+  },
   'more than numbers': {
     code: 'VALUES_NOT_PLAIN',
     message: `Columns stay text because values have units, or words for no value, besides numbers or times. ${TO_CHOOSE}`,

@@ -32,6 +32,8 @@ test('what does not stand out is named, and plain words are no coordinates', () 
   expect(coordinateColumns(['start_lat', 'start_lng', 'end_lat', 'end_lng', 'id'])).toEqual({
     doubtful: ['start_lat', 'start_lng', 'end_lat', 'end_lng'],
   })
+  expect(coordinateColumns(['route_short_name', 'route_long_name'])).toEqual({ doubtful: [] })
+  expect(coordinateColumns(['name', 'lon'])).toEqual({ doubtful: ['lon'] })
   expect(coordinateColumns(['lat', 'easting'])).toEqual({ doubtful: ['lat', 'easting'] })
   expect(coordinateColumns(['flat', 'plate', 'belong', 'Breite', 'xylophone'])).toMatchObject({ doubtful: [] })
 })

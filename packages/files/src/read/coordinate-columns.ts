@@ -77,7 +77,9 @@ export function coordinateColumns(
     if (chosen) return chosen[1]
     if (whole.length > 1) break
   }
-  return { doubtful: names.filter((_, i) => axes[i] !== null) }
+  // Without a latitude, `long` is the adjective, as in `route_long_name`.
+  const hasY = axes.some((axis) => axis?.axis === 'y')
+  return { doubtful: names.filter((name, i) => axes[i] !== null && (hasY || !wordsOf(name).includes('long'))) }
 }
 
 /** Whether columns have names of longitude and latitude, which are used for nothing else. */

@@ -1,10 +1,19 @@
 import { conversionFailed } from '../errors.ts'
-import { csvRecords } from './csv-records.ts'
+import { chunksOf } from './chunks.ts'
+import { csvRecords, firstRecords } from './csv-records.ts'
 import { kindOfCell } from './value-types.ts'
 
-const DELIMITERS = [',', ';', '\t', '|']
+/** The rarest in texts first. */
+const DELIMITERS = ['\t', ';', '|', ',']
+const HEAD_BYTES = 1 << 16
+/** Rows that are compared with the header. */
+const SAMPLE_ROWS = 200
 /** Excel's line before the header, which names the delimiter of the other lines. */
 const SAID_DELIMITER = /^"?sep=([,;\t|:#~])"?$/i
+/** A field in quotes, which may contain delimiters and line ends. */
+const QUOTED = /(?<=^|[,;\t|])"(?:[^"]|"")*"/gm
+/** The first line that is not empty, with the line ends within its quotes. */
+const FIRST_LINE = /(?:(?<=^|[,;\t|])"(?:[^"]|"")*"|[^\r\n])+/m
 const NUMBER = /^(int4|int8|numeric|float8)$/
 const DECIMAL_COMMA = /^[+-]?\d+,\d+$/
 
@@ -24,8 +33,7 @@ export interface CsvTable {
  * @throws CONVERSION_FAILED
  */
 export function openTable(path: string, encoding: string): CsvTable {
-  const [line = ''] = firstOf(csvRecords(path, encoding, '\u0000')) ?? []
-  const { delimiter, isSaid } = delimiterOf(line)
+  const { delimiter, isSaid } = delimiterOf(headOf(path, encoding))
   let skipped = isSaid ? 1 : 0
   for (const record of csvRecords(path, encoding, delimiter)) {
     if (skipped-- > 0) continue
@@ -34,6 +42,13 @@ export function openTable(path: string, encoding: string): CsvTable {
     return { path, encoding, delimiter, headRecords: (isSaid ? 1 : 0) + (hasHeader ? 1 : 0), names }
   }
   throw conversionFailed({ reason: 'it has no rows' })
+}
+
+/** The beginning of a text; a line end closes its last record if that is all of it. */
+function headOf(path: string, encoding: string): string {
+  const [first = Buffer.alloc(0)] = chunksOf(path).take(1)
+  const text = new TextDecoder(encoding).decode(first.subarray(0, HEAD_BYTES), { stream: true })
+  return first.length > HEAD_BYTES ? text : `${text}\n`
 }
 
 /** The records behind the head. */
@@ -45,20 +60,55 @@ export function* dataOf({ path, encoding, delimiter, headRecords }: CsvTable): G
   }
 }
 
-/**
- * The delimiter named by the first line, else its most frequent one; a single column counts as tab-separated, because
- * its geometries contain commas.
- */
-export function delimiterOf(line: string): { readonly delimiter: string; readonly isSaid: boolean } {
-  const said = SAID_DELIMITER.exec(line)?.[1]
-  if (said !== undefined) return { delimiter: said, isSaid: true }
-  const plain = line.replaceAll(/"[^"]*"/g, '')
-  const counts = DELIMITERS.map((delimiter) => plain.split(delimiter).length)
-  const most = Math.max(...counts)
-  return { delimiter: most === 1 ? '\t' : DELIMITERS[counts.indexOf(most)]!, isSaid: false }
+/** A possible delimiter of a table. */
+interface Candidate {
+  readonly delimiter: string
+  /** Share of the rows that have as many fields as the header. */
+  readonly evenShare: number
+  /** Whether the commas in fields of the rows are those of numbers. */
+  readonly hasDecimals: boolean
+  /** Whether a blank follows each one of the header, as in prose. */
+  readonly isSpaced: boolean
+  /** Fields of the header. */
+  readonly width: number
 }
 
-function firstOf<T>(values: Iterable<T>): T | null {
-  for (const value of values) return value
-  return null
+/**
+ * The delimiter named by the first line. Else the one of the first line by which most rows are as wide as that: commas
+ * are in texts of a column, too. A single column counts as tab-separated, because its geometries contain commas.
+ *
+ * @param head beginning of the table
+ */
+export function delimiterOf(head: string): { readonly delimiter: string; readonly isSaid: boolean } {
+  const line = FIRST_LINE.exec(head)?.[0] ?? ''
+  const said = SAID_DELIMITER.exec(line)?.[1]
+  if (said !== undefined) return { delimiter: said, isSaid: true }
+  const plain = line.replaceAll(QUOTED, '')
+  const found = DELIMITERS.filter((delimiter) => plain.includes(delimiter))
+  if (found.length < 2) return { delimiter: found[0] ?? '\t', isSaid: false }
+  const candidates = found.map((delimiter) => candidateOf(delimiter, plain, head))
+  const best = candidates.reduce((before, other) => (isBetter(other, before) ? other : before))
+  return { delimiter: best.delimiter, isSaid: false }
+}
+
+function candidateOf(delimiter: string, header: string, head: string): Candidate {
+  const records = firstRecords(head, delimiter).slice(0, SAMPLE_ROWS)
+  const rows = records.slice(1)
+  const parts = header.split(delimiter)
+  // Fields within quotes may contain delimiters, but the parts outside of them are as many.
+  const even = rows.filter((row) => row.length === parts.length).length
+  const withComma = (rows.length > 0 ? rows : records).flat().filter((field) => field.includes(','))
+  return {
+    delimiter,
+    evenShare: rows.length === 0 ? 0 : even / rows.length,
+    hasDecimals: withComma.length > 0 && withComma.every((field) => DECIMAL_COMMA.test(field.trim())),
+    isSpaced: parts.slice(1).every((part) => /^\s/.test(part)),
+    width: parts.length,
+  }
+}
+
+function isBetter(one: Candidate, other: Candidate): boolean {
+  if (one.evenShare !== other.evenShare) return one.evenShare > other.evenShare
+  if (one.hasDecimals !== other.hasDecimals) return one.hasDecimals
+  return one.isSpaced === other.isSpaced ? one.width > other.width : other.isSpaced
 }

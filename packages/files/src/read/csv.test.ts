@@ -162,3 +162,23 @@ test('the line by which Excel says the delimiter is no header, behind a byte ord
   expect(await read('sep=#\nname#lon#lat\nA#1.5#2.5\nB##\n')).toMatchObject(expected)
   expect(await read('sep=;\nA;1,5;2,5\n')).toMatchObject({ columns: ['field_1', 'field_2', 'field_3'] })
 })
+
+test.each([
+  ['commas in texts of a column', 'id;note, long\n1;hello, world\n2;one, two\n', ['id', 'note, long']],
+  ['more commas than delimiters', 'id;a, b, c\n1;x, y, z\n2;p, q, r\n', ['id', 'a, b, c']],
+  ['commas in names that rows lack', 'name, first;town\nA;B\nC;D\n', ['name, first', 'town']],
+  ['names in quotes with commas', '"name, first";town\nA;B\n', ['name, first', 'town']],
+  ['a semicolon in a name', 'id,name; alias,kind\n1,A,x\n2,B,y', ['id', 'name; alias', 'kind']],
+  ['decimal commas', 'id;a,b;c\n1;1,5;2\n2;3;4\n', ['id', 'a,b', 'c']],
+  ['decimal commas without names', '1,5;2,5;3,5\n4,5;5,5;6,5\n', ['field_1', 'field_2', 'field_3']],
+  ['decimal commas in a single row', '1,5;2,5', ['field_1', 'field_2']],
+  ['a list in a column', 'id,a;b,c\n1,x;y,2\n', ['id', 'a;b', 'c']],
+  [
+    'names in quotes with quotes and line ends',
+    'id;"a ""x, y""\n(m, mean)";c\n1;2;3\n',
+    ['id', 'a "x, y"\n(m, mean)', 'c'],
+  ],
+  ['a single row without a line end', 'id\tx, y\n1\tA', ['id', 'x, y']],
+])('the delimiter is the one by which rows are as wide as the header: %s', async (_, text, columns) => {
+  expect(await read(text)).toMatchObject({ columns })
+})

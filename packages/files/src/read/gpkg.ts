@@ -10,7 +10,8 @@ import {
   type FieldType,
   type LayerSchema,
 } from '../feature-stream.ts'
-import { NUMBERS, cellOf } from './gpkg-cells.ts'
+import { NUMBERS, cellOf, quoted } from './gpkg-cells.ts'
+import { lackingColumns, withNaN } from './missing-numbers.ts'
 import { openSqlite } from './open-sqlite.ts'
 import type { ReadRequest, TypesOfLayers } from './protocol.ts'
 import { TypeGuess, kindOfCell } from './value-types.ts'
@@ -18,6 +19,10 @@ import { TypeGuess, kindOfCell } from './value-types.ts'
 /** Bytes of the envelope by its code in the flags of a geometry. */
 const ENVELOPE_BYTES = [0, 32, 48, 48, 64]
 const HEAD_BYTES = 8
+/** Stands for bytes that are no UTF-8. */
+const UNREADABLE = '\ufffd'
+const UNREADABLE_TEXTS =
+  'Texts have characters that cannot be read, because they are in another encoding: send encoding, or the file as UTF-8.'
 /** Byte order and type of a geometry in WKB. */
 const WKB_HEAD_BYTES = 5
 
@@ -55,6 +60,7 @@ export function openGpkg({
   types = {},
   isUntyped = false,
   isWorkbook = false,
+  missing,
 }: Omit<ReadRequest, 'format'>): FeatureReader {
   const database = openSqlite(path)
   const warnings = new Warnings()
@@ -67,9 +73,16 @@ export function openGpkg({
     declared,
   })
   warnOfOthers(database, warnings)
+  const layers = tables.map(({ schema }) => schema)
   return {
-    layers: tables.map(({ schema }) => schema),
-    read: (layer) => readRows(database, tables[layer]!, warnings),
+    layers:
+      missing === 'null or NaN'
+        ? layers.map((layer) => ({ ...layer, lacking: lackingColumns(database, layer) }))
+        : layers,
+    read: (layer) => {
+      const rows = readRows(database, tables[layer]!, warnings)
+      return missing === 'NaN' ? withNaN(rows, layers[layer]!) : rows
+    },
     takeWarnings: () => warnings.take(),
   }
 }
@@ -254,6 +267,7 @@ export function* readRows(
       const cell = cellOf(value, type)
       if (cell === undefined)
         warnings.count('VALUES_UNREADABLE', `Values are not of the type of their column, as of ${name}.`, row)
+      if (typeof cell === 'string' && cell.includes(UNREADABLE)) warnings.count('TEXT_NOT_UTF8', UNREADABLE_TEXTS, row)
       return cell
     })
     builder.add(wkb && wkb.length > 0 ? wkb : null, cells)
@@ -267,8 +281,4 @@ function wkbIn(blob: SQLOutputValue): Uint8Array {
   if (!(blob instanceof Uint8Array) || blob.length < HEAD_BYTES || blob[0] !== 0x47 || blob[1] !== 0x50)
     return new Uint8Array()
   return blob.subarray(HEAD_BYTES + (ENVELOPE_BYTES[(blob[3]! >> 1) & 7] ?? 0))
-}
-
-export function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
 }

@@ -22,6 +22,9 @@ export type ReadFormat = (typeof READ_FORMATS)[number]
 /** Types of fields by layer and name. */
 export type TypesOfLayers = Readonly<Record<string, Readonly<Record<string, FieldType>>>>
 
+/** Missing numbers are NaN in the source, because its format has no null; or they may be. */
+export type MissingNumbers = 'NaN' | 'null or NaN'
+
 /** How a data set is to be read. */
 export interface ReadRequest {
   readonly path: string
@@ -38,6 +41,8 @@ export interface ReadRequest {
   readonly csv?: { readonly x?: string; readonly y?: string; readonly wkt?: string }
   /** Types of columns that the caller asks for, by their names. */
   readonly columnTypes?: AskedTypes
+  /** How a GeoPackage of the engine, which cannot hold NaN, comes to missing numbers; absent when its source has no NaN. */
+  readonly missing?: MissingNumbers
   /** A GeoPackage has the sheets of a workbook, whose columns may hold coordinates. */
   readonly isWorkbook?: boolean
 }

@@ -4,6 +4,7 @@ import { isoType, wkbHead } from '@terrane/core/wkb'
 import { BatchBuilder, type FeatureBatch, type FeatureReader } from '../feature-stream.ts'
 import { FileWindow, twice } from './chunks.ts'
 import type { ReadRequest } from './protocol.ts'
+import { encodingOfName } from './shapefile/code-pages.ts'
 import { DbfTable } from './shapefile/dbf.ts'
 import { ShapeReader, isKnownKind } from './shapefile/shapes.ts'
 import { sridOfPrj } from './shapefile/system.ts'
@@ -15,18 +16,6 @@ const RECORD_HEAD_BYTES = 8
 /** Lengths and places are in words of 16 bits. */
 const WORD_BYTES = 2
 const FILE_CODE = 9994
-/** Encodings by their names in `.cpg` files, in small letters and without blanks and signs. */
-const CODE_PAGES: Readonly<Record<string, string>> = {
-  utf8: 'utf-8',
-  '65001': 'utf-8',
-  '1252': 'windows-1252',
-  cp1252: 'windows-1252',
-  ansi1252: 'windows-1252',
-  windows1252: 'windows-1252',
-  '88591': 'iso-8859-1',
-  iso88591: 'iso-8859-1',
-  latin1: 'iso-8859-1',
-}
 const NO_LAYERS: FeatureReader = { layers: [], read: () => [], takeWarnings: () => [] }
 
 interface Row {
@@ -114,8 +103,8 @@ function* batchesOf(rows: Iterable<Row>, width: number): Generator<FeatureBatch>
 function encodingOf(base: string, asked: string | undefined): string | null {
   const said = asked ?? textOf(`${base}.cpg`)
   if (said === null) return null
-  const known = CODE_PAGES[said.toLowerCase().replaceAll(/[^a-z\d]/g, '')]
-  if (known === undefined) throw new UnusualFile(`an encoding called ${said}`)
+  const known = encodingOfName(said)
+  if (known === null) throw new UnusualFile(`an encoding called ${said}`)
   return known
 }
 

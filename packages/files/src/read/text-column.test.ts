@@ -34,6 +34,29 @@ test.each<
   ['scientific notation', ['1.5e3', '1e+21', '2E-3'], 'float8', [1500, 1e21, 0.002], null],
   ['decimal commas', ['519,25', '34,0', '12'], 'float8', [519.25, 34, 12], null],
   ['a decimal comma in scientific notation', ['4,9E+3'], 'float8', [4900], null],
+  [
+    'long numbers that a spreadsheet shortened',
+    ['4.91511E+12', '4915112345678'],
+    'float8',
+    [4.91511e12, 4915112345678],
+    'NUMBERS_SHORTENED',
+  ],
+  [
+    'the same with decimal commas',
+    ['4,91511E+12', '', '5E+11'],
+    'float8',
+    [4.91511e12, null, 5e11],
+    'NUMBERS_SHORTENED',
+  ],
+  ['shortened numbers beside keys', ['4,91511E+12', '0170123456'], 'text', null, 'NUMBERS_SHORTENED'],
+  [
+    'measurements with large exponents',
+    ['1.98892E+30', '5.97E+24', '7.34E+22'],
+    'float8',
+    [1.98892e30, 5.97e24, 7.34e22],
+    null,
+  ],
+  ['large measurements beside small ones', ['4.5E+12', '0.25'], 'float8', [4.5e12, 0.25], null],
   ['decimal commas beside points', ['12,5', '12.5'], 'text', null, 'NUMBERS_DOUBTFUL'],
   ['thousands with commas', ['1,234,567', '1,234', '12'], 'int8', [1_234_567n, 1234n, 12n], null],
   ['thousands with commas and fractions', ['1,234.5', '7'], 'float8', [1234.5, 7], null],
@@ -104,6 +127,7 @@ test('other columns tell what points and commas of a column are, and that is sai
   expect(columnOf(['1,234'], 'c', { beside: ['519,25'] })).toEqual(['float8', [1.234], 'NUMBERS_GUESSED'])
   expect(columnOf(['1,234'], 'c', { beside: ['519.25'] })).toEqual(['int8', [1234n], 'NUMBERS_GUESSED'])
   expect(columnOf(['1.234', '56'], 'c', { beside: ['519,25'] })).toEqual(['int8', [1234n, 56n], 'NUMBERS_GUESSED'])
+  expect(columnOf(['5e+3', '7'], 'c', { beside: ['519,25'] })).toEqual(['float8', [5000, 7], null])
   expect(columnOf(['1.234', '0.5'], 'c', { beside: ['519,25'] })).toEqual(['float8', [1.234, 0.5], null])
   expect(columnOf(['519,25'], 'c', { delimiter: ',' })).toEqual(['float8', [519.25], 'NUMBERS_GUESSED'])
 })

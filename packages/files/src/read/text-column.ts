@@ -1,6 +1,15 @@
 import type { FieldType } from '../feature-stream.ts'
 import { castText } from './asked-types.ts'
-import { clockText, dayText, formsOfText, isSurePoint, plainNumber, type DayOrder, type Form } from './text-forms.ts'
+import {
+  clockText,
+  dayText,
+  formsOfText,
+  isShortened,
+  isSurePoint,
+  plainNumber,
+  type DayOrder,
+  type Form,
+} from './text-forms.ts'
 import { TypeGuess, kindOfCell, valueOfCell, type Kind } from './value-types.ts'
 
 /** Decimal separator of numbers. */
@@ -20,6 +29,8 @@ export type Doubt =
   | 'day or month'
   /** Numbers with units, or with words for no value, stay text. */
   | 'more than numbers'
+  /** 4,91511E+12 was a longer whole number before a spreadsheet shortened it. */
+  | 'shortened'
 
 /** Type of a column, and how its cells are parsed. */
 export interface ColumnReading {
@@ -63,6 +74,10 @@ export class TextColumn {
   readonly #kinds = new Set<Kind>()
   readonly #forms = new Set<Form>()
   #surePoint = false
+  #hasExponent = false
+  #hasShortened = false
+  /** Some number has a fraction, or an exponent that spreadsheets do not write. */
+  #hasFraction = false
   /** Some cell is plain text: the column is text unless a type is requested. */
   #isText = false
 
@@ -79,13 +94,22 @@ export class TextColumn {
     if (kind !== 'text') {
       this.#guess.addKind(kind)
       this.#kinds.add(kind)
-      if (kind === 'float8' && !this.#surePoint) this.#surePoint = isSurePoint(cell.trim())
+      if (kind === 'float8') this.#addFraction(cell.trim())
       return
     }
     for (const form of formsOfText(cell.trim())) {
+      if (form === 'comma fraction') this.#addFraction(cell.trim())
       this.#forms.add(form)
       this.#isText ||= form === 'text'
     }
+  }
+
+  #addFraction(text: string): void {
+    const isShort = isShortened(text)
+    this.#hasExponent ||= /e/i.test(text)
+    this.#hasShortened ||= isShort
+    this.#hasFraction ||= !isShort
+    this.#surePoint ||= kindOfCell(text) === 'float8' && isSurePoint(text)
   }
 
   /** The certain decimal sign of its numbers; null when it is ambiguous or contradictory. */
@@ -102,6 +126,15 @@ export class TextColumn {
   }
 
   decide(place: ColumnPlace): ColumnReading {
+    return this.#withLoss(this.#decide(place))
+  }
+
+  /** Long whole numbers without their last digits; measurements have other fractions beside them. */
+  #withLoss(reading: ColumnReading): ColumnReading {
+    return this.#hasShortened && !this.#hasFraction ? { ...reading, doubt: 'shortened' } : reading
+  }
+
+  #decide(place: ColumnPlace): ColumnReading {
     if (this.#isText || this.#has('key') || this.#isCode) return stays(null)
     if (this.#has('amount', 'none')) return stays(this.#isAlmostPlain ? 'more than numbers' : null)
     if (this.#forms.size === 0) return this.#plain(place)
@@ -121,13 +154,13 @@ export class TextColumn {
       sign: this.#signOfNumbers ?? sign ?? likely,
       order: isMonthFirst ? 'month first' : 'day first',
     } as const
-    return { type, read: (cell) => castText(cell, type, writing), doubt: isOpen ? 'day first' : null }
+    return this.#withLoss({ type, read: (cell) => castText(cell, type, writing), doubt: isOpen ? 'day first' : null })
   }
 
   /** Accepts only the usual output of programs. */
   #plain({ sign, isCoordinate }: ColumnPlace): ColumnReading {
     const { type } = this.#guess
-    const mayBeGroups = type === 'float8' && !this.#surePoint && !isCoordinate
+    const mayBeGroups = type === 'float8' && !this.#surePoint && !this.#hasExponent && !isCoordinate
     if (mayBeGroups && sign === ',') return becomes('int8', (cell) => plainNumber(cell, ','), 'read as numbers')
     const isMixed = type === 'timestamptz' && this.#kinds.size > 1
     return { type, read: (cell) => valueOfCell(cell, type), doubt: isMixed ? 'zone' : null }

@@ -48,6 +48,8 @@ const POINT_GROUPS = /^[+-]?[1-9]\d{0,2}(?:(?:\.\d{3}){2,}|(?:\.\d{3})+(?=,))(?<
 const SPACED_GROUPS = /^[+-]?[1-9]\d{0,2}(?:(?:[\u00a0\u202f'’]\d{3})+|(?: \d{3})+(?=[.,]))(?:(?<sign>[.,])\d+)?$/
 const BLANK_GROUPS = /^[+-]?[1-9]\d{0,2}(?: \d{3})+$/
 const SMALL_GROUP = /^[+-]?[1-9]\d{0,2}\.\d{3}$/
+/** Spreadsheets show six digits of whole numbers from twelve digits on. */
+const SHORTENED = /^[+-]?[1-9](?:[.,]\d{1,5})?E\+(?:1[1-9]|2\d)$/
 const AMOUNT =
   /^(?:(?:€|\$|£|¥|EUR|USD|GBP|CHF)\s?[+-]?\d[\d.,'’\s]*|[+-]?\d[\d.,'’\s]*(?:%|‰|€|\$|£|¥|EUR|USD|GBP|CHF))$/i
 const NONE = /^(?:n\/?a|#n\/a|nan|null|none|nil|k\.\s?a\.|\\n|[-–—?.]{1,3}|[+-]?inf(?:inity)?)$/i
@@ -65,9 +67,14 @@ export function formsOfText(text: string): readonly Form[] {
   return numberForms(text) ?? (AMOUNT.test(text) ? ['amount'] : isDigit ? momentForms(text) : ['text'])
 }
 
+/** Whether a spreadsheet shortened a long whole number such as a telephone number: 4,91511E+12. Its last digits are lost. */
+export function isShortened(text: string): boolean {
+  return SHORTENED.test(text)
+}
+
 /** Whether a number with a point has a fraction for sure: 12.5, but not 1.234. */
 export function isSurePoint(text: string): boolean {
-  return !SMALL_GROUP.test(text)
+  return text.includes('.') && !SMALL_GROUP.test(text)
 }
 
 /** A number as programs write it: without groups, with a point. */

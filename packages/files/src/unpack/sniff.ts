@@ -114,6 +114,8 @@ function sniffBinary(head: Buffer): Content | null {
   if (isArrow(head)) return 'Arrow'
   if (isDbf(head)) return 'DBF'
   if (isDgn(head)) return 'DGN'
+  if (ascii(4, 15) === '\n\tOSMHeader')
+    throw formatUnknown({ reason: 'it is an extract of OpenStreetMap (PBF): import it with osmImportArea' })
   if (ascii(0, 18) === 'AutoCAD Binary DXF') throw formatUnknown({ reason: 'it is a binary DXF: save it as text' })
   if (/^AC10[0-9]{2}\0/.test(ascii(0, 7))) throw formatUnknown({ reason: 'it is a drawing in DWG: save it as DXF' })
   if (ascii(0, 7) === 'fgb\u0003fgb') return 'FlatGeobuf'

@@ -14,26 +14,37 @@ const SYSTEM = /^(?:GEOGCS|PROJCS|GEOGCRS|PROJCRS|COMPD_?CRS|BOUNDCRS|GEODCRS)\s
 const MARKDOWN_RULE = /^[|: \t\r-]+$/
 /** Rows that have to have the width of the header. */
 const LEAST_SHARE = 0.5
+/** Mean words of a field, of the first line and of all, from which a text is prose. */
+const HEADER_WORDS = 2
+const PROSE_WORDS = 2.5
 
 /**
  * Refuses text that is no table: a header with a delimiter, or a single column of geometries, and rows that have as many
- * fields.
+ * fields. A first line that names the delimiter (`sep=;`) says that it is one, of a single column or of sentences, too.
  *
  * @param isWhole whether it is all of the file, or its beginning
  * @throws FORMAT_UNKNOWN
  */
 export function checkTable(text: string, isWhole: boolean): void {
-  const lines = text.split(/\r\n|[\r\n]/, 3)
-  const { delimiter, isSaid } = delimiterOf(lines[0] ?? '')
-  const [header = '', first = ''] = isSaid ? lines.slice(1) : lines
+  const head = isWhole ? `${text}\n` : text
+  const { delimiter, isSaid } = delimiterOf(head)
+  const records = firstRecords(head, delimiter).slice(isSaid ? 1 : 0)
+  const lines = text.replace(/^[\r\n]+/, '').split(/\r\n|[\r\n]/, 3)
+  const [line = '', first = ''] = isSaid ? lines.slice(1) : lines
+  const header = records[0] ?? line.split(delimiter)
   refuseOthers(text, first)
-  if (!header.includes(delimiter) && !WKT.test(first)) {
+  if (header.length < 2 && !isSaid && !WKT.test(first)) {
     throw formatUnknown({ reason: 'it is text of no format that is known' })
   }
-  if (/^\w+:\S/.test(header)) throw formatUnknown({ reason: 'it looks like a connection string' })
+  if (/^\w+:\S/.test(line) && first === '') throw formatUnknown({ reason: 'it looks like a connection string' })
   // oxlint-disable-next-line no-control-regex -- Control characters do not belong into a table of text.
   if (/[\u0001-\u0008\u000e-\u001f]/.test(text)) throw formatUnknown({ reason: 'it has control characters' })
-  checkWidths(firstRecords(isWhole ? `${text}\n` : text, delimiter).slice(isSaid ? 1 : 0))
+  refuseComments(records)
+  checkWidths(records)
+  if (!isSaid && (delimiter === ',' || delimiter === ';') && isProse(records)) {
+    const reason = `it looks like prose, not like a table: if it is one, put the line sep=${delimiter} before its first line`
+    throw formatUnknown({ reason })
+  }
 }
 
 /** @throws FORMAT_UNKNOWN for other texts with lines and delimiters, such as SQL */
@@ -47,6 +58,13 @@ function refuseOthers(text: string, second: string): void {
     throw formatUnknown({ reason: 'it is Markdown: save the table as CSV' })
 }
 
+/** @throws FORMAT_UNKNOWN for comments before the header, which would name the columns */
+function refuseComments(records: readonly string[][]): void {
+  const after = records.findIndex(([field = '']) => !field.startsWith('#'))
+  if (records.slice(0, Math.max(after, 0)).some(({ length }) => length !== records[after]!.length))
+    throw formatUnknown({ reason: 'it begins with comments: remove the lines before the header that begin with #' })
+}
+
 /** Prose, programs and logs have commas, too, but not the same number in each line. */
 function checkWidths([header = [], ...rows]: readonly string[][]): void {
   // A single name beside empty ones is a title; several are a header, in which other columns have no name.
@@ -54,6 +72,24 @@ function checkWidths([header = [], ...rows]: readonly string[][]): void {
   const even = rows.filter((row) => widthOf(row) <= width && row.length >= Math.min(width, 2)).length
   if (even >= rows.length * LEAST_SHARE) return
   throw formatUnknown({ reason: 'it is text but no table: most lines have not as many fields as the first' })
+}
+
+/**
+ * Whether each line is a part of sentences: several words before and after each delimiter, which a blank follows, and no
+ * numbers.
+ */
+function isProse(records: readonly string[][]): boolean {
+  const [header = []] = records
+  const fields = records.flat()
+  const isSpaced = records.every((record) => record.slice(1).every((field) => field === '' || /^\s/.test(field)))
+  if (records.length < 2 || !isSpaced || fields.some((field) => /^\s*[-+]?\d[\d.,]*\s*$/.test(field))) return false
+  const hasEnd = records.some((record) => /[.!?]\s*$/.test(record.at(-1) ?? ''))
+  return hasEnd && wordsOf(header) >= HEADER_WORDS && wordsOf(fields) >= PROSE_WORDS
+}
+
+/** Mean number of words of fields. */
+function wordsOf(fields: readonly string[]): number {
+  return fields.reduce((sum, field) => sum + field.split(/\s+/).filter((word) => word !== '').length, 0) / fields.length
 }
 
 /** Number of fields up to the last that is not empty. */

@@ -1,6 +1,7 @@
 import type { Field, FieldType } from '../../feature-stream.ts'
 import { FileWindow } from '../chunks.ts'
 import { decimalOf } from '../decimals.ts'
+import { decoderFor, encodingOfDriver } from './code-pages.ts'
 import { foxproType, foxproValue } from './foxpro.ts'
 import { UnusualFile } from './unusual.ts'
 
@@ -18,15 +19,6 @@ const DELETED = 0x2a
 /** Maximum width of whole numbers for a type, in characters. */
 const INT4_WIDTH = 9
 const INT8_WIDTH = 18
-/** Encodings by the byte of the head that names the language driver. */
-const LANGUAGE_DRIVERS: Readonly<Record<number, string>> = {
-  0x03: 'windows-1252',
-  0x57: LATIN1,
-  0xc8: 'windows-1250',
-  0xc9: 'windows-1251',
-  0xca: 'windows-1254',
-  0xcb: 'windows-1253',
-}
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
 const WHOLE = /^[+-]?\d+$/
 /** Words of C for fractions that are not finite. */
@@ -66,7 +58,7 @@ export class DbfTable implements Disposable {
     this.rows = head.readUInt32LE(4)
     this.#head = head.readUInt16LE(8)
     this.#width = head.readUInt16LE(10)
-    this.#decode = decoderOf(encoding ?? LANGUAGE_DRIVERS[head[29]!] ?? null)
+    this.#decode = decoderOf(encoding ?? encodingOfDriver(head[29]!))
     this.#columns = this.#readColumns(FOXPRO.has(version))
     this.fields = this.#columns.map(({ name, type }) => ({ name, type }))
     if (this.#head + this.rows * this.#width > this.#file.size) throw new UnusualFile('a table that is cut off')
@@ -180,10 +172,10 @@ function decoderOf(encoding: string | null): Decode {
 /** A decoder of texts that are not ASCII. */
 function otherDecoderOf(encoding: string | null): (bytes: Buffer) => string {
   if (encoding !== null && encoding !== LATIN1) {
-    const decoder = new TextDecoder(encoding, { fatal: true })
+    const decode = decoderFor(encoding)
     return (bytes) => {
       try {
-        return decoder.decode(bytes)
+        return decode(bytes)
       } catch (cause) {
         throw new UnusualFile('a text in another encoding than it says', { cause })
       }
