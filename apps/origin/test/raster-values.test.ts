@@ -53,12 +53,13 @@ describe('numbers', () => {
       coordinates: [11.5505, 48.1495],
       values: [0, 1, 2].map((band) => valueAt(50, 50, band)),
       band_names: ['b1', 'b2', 'b3'],
-      band_descriptions: ['', '', ''],
+      band_descriptions: ['b1', 'b2', 'b3'],
     })
     const expression = plus('b1*100+b2')
     expect(await (await ask(`/point/11.5505,48.1495?${FILE}&expression=${expression}`)).json()).toMatchObject({
       values: [valueAt(50, 50, 0) * 100 + valueAt(50, 50, 1)],
-      band_names: ['b1*100+b2'],
+      band_names: ['b1'],
+      band_descriptions: ['b1*100+b2'],
     })
     expect(await codeOf(await ask(`/point/0,0?${FILE}`))).toEqual([404, 'TILE_OUTSIDE'])
     // The same place in meters.
@@ -76,8 +77,16 @@ describe('numbers', () => {
     const inMeters = await bytesOf(`/bbox/${x},${y},${x + 5000},${y + 5000}/${size}?${FILE}&${meters}`)
     const east = ((x + 5000) / 20_037_508.342_789_244) * 180
     const north = (Math.atan(Math.sinh((y + 5000) / 6_378_137)) * 180) / Math.PI
-    expect(inMeters.equals(await bytesOf(`/bbox/11.5505,48.1495,${east},${north}/${size}?${FILE}`))).toBe(true)
-    expect((await ask(`/point/1,2?${FILE}&coord_crs=epsg:32632`)).status).toBe(400)
+    expect(
+      inMeters.equals(await bytesOf(`/bbox/11.5505,48.1495,${east},${north}/${size}?${FILE}&dst_crs=EPSG:3857`)),
+    ).toBe(true)
+    // The same place in UTM, by PROJ 9.6.
+    const utm = 'coord_crs=http://www.opengis.net/def/crs/EPSG/0/32632'
+    expect(await (await ask(`/point/689698.69,5336062.79?${FILE}&${utm}`)).json()).toMatchObject({
+      values: [0, 1, 2].map((band) => valueAt(50, 50, band)),
+    })
+    expect(await codeOf(await ask(`/point/1,2?${FILE}&coord_crs=epsg:999999`))).toEqual([422, 'UNSUPPORTED_CRS'])
+    expect(await codeOf(await ask(`/point/1,2?${FILE}&coord_crs=utm`))).toEqual([400, 'BAD_PARAMETER'])
     for (const place of ['11', '11,x', '200,0', '1,2,3'])
       expect((await ask(`/point/${place}?${FILE}`)).status).toBe(400)
   })
@@ -105,7 +114,7 @@ describe('numbers', () => {
       'histogram_bins=0',
       'histogram_bins=3,2',
       'histogram_range=2,1',
-      'width=20',
+      'width=0',
       'c=x',
       'max_size=5000',
     ])
@@ -139,7 +148,7 @@ describe('numbers', () => {
         [
           [0, 0],
           [1, 0],
-          [1, 90],
+          [1, 91],
           [0, 0],
         ],
       ]),
@@ -209,10 +218,38 @@ describe('computed pictures and values', () => {
     const npy = async (path: string) => Buffer.from(await (await ask(path)).arrayBuffer()).toString('latin1', 10, 100)
     expect(await npy(`/preview?${FILE}&width=20&height=30&format=npy`)).toContain('(4, 30, 20)')
     const box = `/bbox/11.5,48.1,11.6,48.2.npy?${FILE}&return_mask=false&max_size=100&padding=2`
+    // Shapes by rasterio's rules: square pixels in dst_crs, that of the coordinates unless given, as fine as the raster.
     expect(await npy(`${box}&dst_crs=epsg:4326`)).toContain('(3, 100, 100)')
-    expect(await npy(box)).toContain('(3, 100, 67)')
-    expect(await codeOf(await ask(`/preview?${FILE}&width=20`))).toEqual([400, 'BAD_PARAMETER'])
-    expect(await codeOf(await ask(`${box}&dst_crs=epsg:32632`))).toEqual([400, 'BAD_PARAMETER'])
+    expect(await npy(box)).toContain('(3, 100, 100)')
+    expect(await npy(`${box}&dst_crs=epsg:3857`)).toContain('(3, 100, 67)')
+    expect(await npy(`${box}&dst_crs=[EPSG:32632]`)).toContain('(3, 100, 69)')
+    expect(await npy(`/bbox/11.55,48.15,11.57,48.16.npy?${FILE}`)).toContain('(4, 10, 20)')
+    expect(await npy(`/preview.npy?${FILE}&width=20`)).toContain('(4, 20, 20)')
+    expect(await npy(`/preview.npy?${FILE}&dst_crs=epsg:3857&height=30`)).toContain('(4, 30, 21)')
+    expect(await codeOf(await ask(`/bbox/11.5,48.1,11.6,48.100001.npy?${FILE}&height=2048`))).toEqual([
+      413,
+      'PICTURE_TOO_LARGE',
+    ])
+  })
+
+  test('of a map by the parameters of OGC API Maps', async () => {
+    const at = `/map?${FILE}&bbox=11.55,48.15,11.57,48.16`
+    const map = await ask(`${at}&f=npy`)
+    expect(map.headers.get('content-crs')).toBe('<http://www.opengis.net/def/crs/EPSG/0/4326>')
+    expect(map.headers.get('content-bbox')).toBe('11.55,48.15,11.57,48.16')
+    const bytes = async (response: Response) => Buffer.from(await response.arrayBuffer())
+    const box = await bytes(await ask(`/bbox/11.55,48.15,11.57,48.16.npy?${FILE}`))
+    expect((await bytes(map)).equals(box)).toBe(true)
+    const heights = await ask(`/map?${FILE}&bbox=11.55,48.15,0,11.57,48.16,9&f=npy&bbox-crs=OGC:CRS84`)
+    expect((await bytes(heights)).equals(box)).toBe(true)
+    const meters = await ask(`/map?${FILE}&crs=EPSG:3857&width=50&f=tif`)
+    expect(meters.headers.get('content-crs')).toBe('<http://www.opengis.net/def/crs/EPSG/0/3857>')
+    expect(meters.headers.get('content-bbox')).toMatch(/^1280174\.\d+,6106\d{3}\.\d+,1302438\.\d+,/)
+    const type = async (accept: string) =>
+      (await fetch(`${origin.url}/raster/v1${at}`, { headers: { accept } })).headers.get('content-type')
+    expect(await type('image/jpeg, image/png;q=0.5')).toBe('image/jpeg')
+    expect(await type('image/avif, image/webp;q=0')).toBe('image/png')
+    expect(await codeOf(await ask(`/preview?${FILE}&f=png`))).toEqual([501, 'PARAMETER_NOT_OFFERED'])
   })
 
   test('that cannot be computed are refused by name', async () => {

@@ -41,7 +41,7 @@ export async function partOf(found: OpenFile, choice: SourceChoice, opener: File
   const name = source.kind === 'url' ? source.url : source.path
   if (/\.vrt$/i.test(name.split(/[?#]/)[0]!)) return vrtPart(found, opener)
   if (!isItem(name, choice)) return filePart(found)
-  const part = await itemPart(await opener.text(found, MAX_ITEM_BYTES), source, choice.assets, opener)
+  const part = await itemPart(await opener.text(found, MAX_ITEM_BYTES), source, choice, opener)
   return { ...part, isOpen: part.isOpen && found.isOpen }
 }
 

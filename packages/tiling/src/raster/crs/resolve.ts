@@ -38,7 +38,8 @@ function stated(raster: RasterInfo, catalogue: CrsCatalogue): RasterCrs {
   return byContent(raster, catalogue)
 }
 
-function byCode(epsg: number, crsName: string | null, catalogue: CrsCatalogue): RasterCrs {
+/** The CRS of an EPSG code, without the datum shift of a place. @throws UNSUPPORTED_CRS, CRS_NEEDS_GRID */
+export function byCode(epsg: number, crsName: string | null, catalogue: CrsCatalogue): RasterCrs {
   const crs = catalogue.find(epsg)
   if (crs !== null) return crs
   const entry = findInTable(epsg)

@@ -1,3 +1,4 @@
+import { ownBounds } from './area-view.ts'
 import type { RasterRenderer, RasterSummary } from './renderer.ts'
 
 /** Description of a raster, as plain data. */
@@ -30,10 +31,7 @@ export interface RasterDescription extends RasterSummary {
 /** @throws NO_VALID_PIXELS, CORRUPT_TILE */
 export async function describeRaster(renderer: RasterRenderer): Promise<RasterDescription> {
   const { raster, bounds, minzoom, maxzoom, epsg, defaultBands } = renderer
-  const { width, height, affine } = raster
-  const [x0, xc, xr, y0, yc, yr] = affine ?? [0, 1, 0, 0, 0, 1]
-  const xs = [x0, x0 + width * xc, x0 + height * xr, x0 + width * xc + height * xr]
-  const ys = [y0, y0 + width * yc, y0 + height * yr, y0 + width * yc + height * yr]
+  const { width, height } = raster
   return {
     bounds,
     minzoom,
@@ -44,7 +42,7 @@ export async function describeRaster(renderer: RasterRenderer): Promise<RasterDe
     bytes: raster.bytes,
     dtype: raster.sampleType,
     crsName: renderer.crsName,
-    ownBounds: [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)],
+    ownBounds: ownBounds(raster),
     compression: raster.compression,
     nodata: raster.nodata,
     nodataType: raster.alphaBand !== null ? 'Alpha' : raster.mask ? 'Mask' : raster.nodata !== null ? 'Nodata' : 'None',
