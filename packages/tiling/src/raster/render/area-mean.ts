@@ -9,7 +9,7 @@ export type AreaMethod = 'average' | 'mode' | 'rms'
 
 /**
  * Reads each pixel of a view from all pixels of the raster under it, weighted by their share of the box between its
- * opposite corners, as in gdalwarp. Pixels without data do not count.
+ * opposite corners, as in gdalwarp; for the mode each counts once. Pixels without data do not count.
  *
  * @throws CORRUPT_TILE
  */
@@ -52,7 +52,8 @@ function halfSpansOf(xy: Float64Array, width: number): (i: number) => readonly [
       const down =
         ((xy[2 * south + axis] as number) - (xy[2 * north + axis] as number)) / Math.max(1, (south - north) / width)
       const sum = Math.abs(across + down) / 2
-      return Number.isFinite(sum) ? sum : 0.5
+      // A view of a single pixel has no neighbours: it takes the pixel of the raster at its centre.
+      return Number.isFinite(sum) && sum > 0 ? sum : TINY
     }
     return [span(0), span(1)]
   }
@@ -102,16 +103,18 @@ class WeightedArea {
   }
 
   #mode(plane: Plane): number {
-    const shares = new Map<number, number>()
+    const counts = new Map<number, number>()
     let [most, found] = [0, Number.NaN]
     for (let i = 0; i < this.count; i++) {
       const value = plane[this.#places[i] as number] as number
-      const share = (shares.get(value) ?? 0) + (this.#weights[i] as number)
-      shares.set(value, share)
-      if (share > most * (1 + EDGE)) [most, found] = [share, value]
+      const count = (counts.get(value) ?? 0) + 1
+      counts.set(value, count)
+      if (count > most) [most, found] = [count, value]
     }
     return found
   }
 }
 
 const EDGE = 1e-6
+/** Half the side of a box that lies within one pixel, mostly. */
+const TINY = 1e-3

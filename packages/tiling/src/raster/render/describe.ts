@@ -1,3 +1,4 @@
+import { TerraneError } from '@terrane/core'
 import { ownBounds } from './area-view.ts'
 import type { RasterRenderer, RasterSummary } from './renderer.ts'
 
@@ -24,11 +25,11 @@ export interface RasterDescription extends RasterSummary {
   readonly overviews: readonly number[]
   readonly palette: boolean
   readonly defaultBands: readonly number[]
-  /** The range of stored values of each of these bands that is shown: `rescale` of a request that draws the same. */
+  /** The range of stored values of each of these bands that is shown: `rescale` of a request that draws the same. Empty without a valid pixel. */
   readonly limits: readonly (readonly [number, number])[]
 }
 
-/** @throws NO_VALID_PIXELS, CORRUPT_TILE */
+/** @throws CORRUPT_TILE */
 export async function describeRaster(renderer: RasterRenderer): Promise<RasterDescription> {
   const { raster, bounds, minzoom, maxzoom, epsg, defaultBands } = renderer
   const { width, height } = raster
@@ -50,6 +51,11 @@ export async function describeRaster(renderer: RasterRenderer): Promise<RasterDe
     overviews: raster.overviews.map((overview) => Math.round(width / overview.width)),
     palette: raster.palette !== null,
     defaultBands,
-    limits: await renderer.limits(defaultBands),
+    limits: await renderer.limits(defaultBands).catch(noneWhenEmpty),
   }
+}
+
+function noneWhenEmpty(error: unknown): readonly [] {
+  if (error instanceof TerraneError && error.code === 'NO_VALID_PIXELS') return []
+  throw error
 }
