@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { TerraneError, seededRandom } from '@terrane/core'
 import { openFileSource, openRenderer, tileView } from '../../src/raster/index.ts'
-import type { RasterRenderer, RenderResampling } from '../../src/raster/index.ts'
+import type { RasterRenderer } from '../../src/raster/index.ts'
 import { sharedFolder } from '../shared.ts'
 
 const script = join(import.meta.dirname, 'render-gdal.py')
@@ -50,16 +50,7 @@ test.skipIf(there)(
 )
 
 describe.runIf(there)('pictures of tiles beside gdalwarp with an exact transform and one overview', () => {
-  for (const resampling of [
-    'nearest',
-    'bilinear',
-    'cubic',
-    'cubic_spline',
-    'lanczos',
-    'average',
-    'mode',
-    'rms',
-  ] as const) {
+  for (const resampling of ['nearest', 'bilinear'] as const) {
     test(`${resampling}: 99.9 % of the pixels of random views are within 1 DN after rescaling`, async () => {
       const views = files.flatMap((file) => viewsOf(file))
       const warped = warp(views.map((view) => ({ ...view, size: SIZE, resampling })))
@@ -140,7 +131,7 @@ function warp(views: readonly object[]): Warped[] {
 async function compare(
   { file, z, x, y }: Wanted,
   gdal: Warped,
-  resampling: RenderResampling,
+  resampling: 'nearest' | 'bilinear',
 ): Promise<{ pixels: number; wrong: number } | null> {
   const renderer = open(file) as RasterRenderer
   const { raster, defaultBands } = renderer

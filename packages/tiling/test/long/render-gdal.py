@@ -19,11 +19,9 @@ def warp(view):
     source = gdal.Open(view["file"])
     color = source.GetRasterBand(1).GetColorTable()
     nodata = source.GetRasterBand(1).GetNoDataValue()
-    # The exact transform, one overview, and a bilinear kernel that is not widened.
+    # The exact transform, one overview, and a kernel that is not widened.
     options = ["-et", "0", "-ovr", "NONE" if view["overview"] == 0 else str(view["overview"] - 1)]
-    if view["resampling"] == "bilinear":
-        options += ["-wo", "XSCALE=1", "-wo", "YSCALE=1"]
-    options += ["-wm", "256", "-r", view["resampling"].replace("_", "")]
+    options += ["-wo", "XSCALE=1", "-wo", "YSCALE=1", "-wm", "256", "-r", view["resampling"]]
     options += ["-t_srs", "EPSG:3857", "-te", str(left), str(top - span), str(left + span), str(top)]
     options += ["-ts", str(view["size"]), str(view["size"]), "-of", "MEM"]
     has_alpha = any(
