@@ -1,6 +1,8 @@
 import { imageOf, writeGeoTiff } from '@terrane/testing/geotiff'
 import { expect, test } from 'vitest'
-import { bufferSource, openRenderer, type RenderResampling, type View } from '../src/raster/index.ts'
+import { bufferSource, openRenderer, RESAMPLINGS, type RenderResampling, type View } from '../src/raster/index.ts'
+import type { ChosenLevel } from '../src/raster/render/level.ts'
+import { stepsOf } from '../src/raster/render/steps.ts'
 
 const SIDE = 40
 const NODATA = 255
@@ -133,4 +135,79 @@ test('a picture of one pixel has the value at its centre for a mean', async () =
   const view = { ...viewOf(0.04), width: 1, height: 1 }
   const read = await layer.read(view, { bands: [0], nodata: null, resampling: 'average' })
   expect(read?.planes[0]?.[0]).toBe((19 * 37 + 12 * 53 + ((19 * 12) % 29) * 5) % 251)
+})
+
+test('a view of a raster turned by 10 degrees widens the kernel by the length of its pixels, not by their box', () => {
+  const [cos, sin] = [2 * Math.cos(Math.PI / 18), 2 * Math.sin(Math.PI / 18)]
+  const xy = Float64Array.from({ length: 2 * 16 * 16 }, (_, i) => {
+    const [x, y] = [(i >> 1) % 16, i >> 5]
+    return i % 2 === 0 ? x * cos - y * sin + 10 : x * sin + y * cos
+  })
+  const level = { width: 100, height: 100 } as ChosenLevel['level']
+  const steps = stepsOf({ width: 16, height: 16, xy }, { level, mask: null, index: 0, factorX: 1, factorY: 1 })
+  expect([steps.across, steps.down]).toEqual([expect.closeTo(2, 9), expect.closeTo(2, 9)])
+})
+
+test('a view of the whole reads the overview that fits, for every method', async () => {
+  const large = imageOf({ width: 1024, height: 1024, bands: 1 }, (x, y) => (x + y) % 251)
+  const bytes = await writeGeoTiff(large, { type: 'uint8', georeference, overviews: 5 })
+  const { layer } = openRenderer(bufferSource(bytes))
+  const view = layer.wholeView([20, 20], 20)
+  for (const resampling of RESAMPLINGS) {
+    const pixels = layer
+      .needs(view, { bands: [0], nodata: null, resampling })
+      .reduce((sum, need) => sum + need.pixels, 0)
+    // The overview of 32 by 32 pixels is one block.
+    expect(pixels, resampling).toBeLessThanOrEqual(256 * 256)
+  }
+})
+
+test('too large a window is refused by the methods that need all of it', async () => {
+  const bytes = await writeGeoTiff(image, { type: 'uint8', georeference })
+  const { layer } = openRenderer(bufferSource(bytes))
+  const view = layer.wholeView([8, 8], 8)
+  const bands = Array.from({ length: 50_000 }, () => 0)
+  for (const resampling of ['lanczos', 'average'] as const) {
+    expect(() => layer.needs(view, { bands, nodata: null, resampling })).toThrow(
+      expect.objectContaining({ code: 'TILE_TOO_COARSE' }) as Error,
+    )
+  }
+})
+
+test.each([
+  [
+    'lanczos',
+    [
+      255, 255, 37, 65, 81, 100, 255, 255, 147, 255, 255, 255, 105, 255, 255, 255, 158, 171, 167, 255, 255, 255, 129,
+      255, 255, 255, 202, 243, 177, 255, 255, 255, 141, 255, 255, 255, 224, 255, 255, 0, 255, 255, 146, 158, 175, 186,
+      177, 255, 255, 0,
+    ],
+  ],
+  [
+    'cubic',
+    [
+      255, 255, 77, 95, 104, 110, 124, 139, 148, 255, 255, 255, 96, 101, 116, 131, 144, 157, 162, 255, 255, 255, 117,
+      122, 137, 153, 157, 161, 136, 255, 255, 255, 139, 144, 159, 174, 175, 255, 255, 15, 255, 255, 144, 149, 164, 179,
+      147, 255, 255, 8,
+    ],
+  ],
+  [
+    'cubic_spline',
+    [
+      255, 255, 78, 96, 106, 114, 124, 133, 138, 255, 255, 255, 100, 111, 121, 130, 139, 144, 140, 255, 255, 255, 119,
+      127, 136, 146, 151, 146, 120, 255, 255, 255, 134, 141, 150, 157, 153, 255, 255, 41, 255, 255, 143, 150, 157, 155,
+      133, 255, 255, 21,
+    ],
+  ],
+] as const)('%s of a raster with many gaps has those of gdalwarp', async (resampling, expected: readonly number[]) => {
+  const gaps = imageOf({ width: 16, height: 16, bands: 1 }, (x, y) =>
+    (x * x + 3 * y * y + x * y) % 7 < 4 ? (x * 37 + y * 53) % 251 : NODATA,
+  )
+  const bytes = await writeGeoTiff(gaps, { type: 'uint8', georeference, nodata: String(NODATA) })
+  const { layer } = openRenderer(bufferSource(bytes))
+  const [pixelWidth, pixelHeight] = [0.041, 0.041]
+  const view: View = { width: 10, height: 5, plane: 'lnglat', left: 10.52, top: 49.303, pixelWidth, pixelHeight }
+  const read = await layer.read(view, { bands: [0], nodata: null, resampling })
+  const found = Array.from(read!.planes[0]!, (value, i) => (read!.alpha[i] === 0 ? NODATA : value))
+  expect(found).toEqual(expected.map((value) => expect.closeTo(value, -0.4) as number))
 })

@@ -30,6 +30,8 @@ import { zoomsOf } from './zooms.ts'
 
 /** Windows with more pixels are sampled by nearest neighbour instead of bilinear, which changes little at such a reduction. */
 const MAX_WINDOW = 1 << 23
+/** Samples of a window for the other methods: those under a largest picture of four bands at half the resolution. */
+const MAX_SAMPLES = 72 << 20
 /** Largest stray of the transform from the exact one, in pixels of the image that is read. */
 const TOLERANCE = 0.05
 
@@ -138,7 +140,7 @@ function readingOf(file: LayerFile, plan: ViewPlan, choice: LayerChoice): Readin
   const { grid, chosen } = plan
   const reach = reachOf(file, plan, choice.resampling)
   const wanted = reach === null ? null : windowOf(grid, chosen, reach)
-  const window = wanted !== null && fitsWindow(wanted, choice.resampling) ? wanted : null
+  const window = wanted !== null && fitsWindow(wanted, choice) ? wanted : null
   const reading = { window, need: needOf(file, plan, bandsToRead(file.raster, choice), window) }
   plan.readings.set(key, reading)
   return reading
@@ -149,15 +151,16 @@ function reachOf({ raster }: LayerFile, { grid, chosen }: ViewPlan, resampling: 
   if (resampling === 'nearest' || (raster.palette !== null && resampling !== 'mode')) return null
   if (resampling === 'bilinear') return 0.5
   const steps = stepsOf(grid, chosen)
-  if (!(resampling in KERNELS)) return Math.max(steps.across, steps.down) + 1
+  if (!(resampling in KERNELS)) return steps.across + steps.down + 1
   return Math.ceil(KERNELS[resampling as KernelName].radius * Math.max(...wideningOf(steps)))
 }
 
 /** @throws TILE_TOO_COARSE for a method that would show something else without all pixels */
-function fitsWindow({ width, height }: PixelRect, resampling: RenderResampling): boolean {
-  if (width * height <= MAX_WINDOW) return true
-  if (resampling !== 'bilinear') throw tileTooCoarse({ pixels: width * height, limit: MAX_WINDOW })
-  return false
+function fitsWindow({ width, height }: PixelRect, { bands, resampling }: LayerChoice): boolean {
+  if (resampling === 'bilinear') return width * height <= MAX_WINDOW
+  const samples = width * height * bands.length
+  if (samples > MAX_SAMPLES) throw tileTooCoarse({ pixels: samples, limit: MAX_SAMPLES })
+  return true
 }
 
 function readWindow(read: WindowRead, resampling: RenderResampling): Promise<ReadPixels> {

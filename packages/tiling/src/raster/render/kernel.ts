@@ -34,8 +34,9 @@ function widening(step: number): number {
 
 /**
  * Reads each pixel of a view as the weighted mean of those around it; those without data do not count. A pixel whose
- * nearest one has no data has none either. `cubic` without widening takes the bilinear mean where one of its sixteen
- * pixels is missing. All as in gdalwarp.
+ * nearest one has no data has none either, nor has one of `lanczos` that lacks more than half of its kernel. `cubic`
+ * without widening takes the bilinear mean where one of its sixteen pixels is missing. All as in gdalwarp, whose spline
+ * is negative beyond its end when it is widened.
  *
  * @throws CORRUPT_TILE
  */
@@ -56,14 +57,15 @@ export async function readKernel(read: WindowRead, name: KernelName): Promise<Re
     if (!(x >= 0 && y >= 0 && x < chosen.level.width && y < chosen.level.height)) continue
     const [column, row] = [Math.floor(x) - window.x, Math.floor(y) - window.y]
     if (valid !== null && valid[row * window.width + column] === 0) continue
-    alpha[i] = 255
     across.place(x - window.x, window.width, KERNELS[name])
     down.place(y - window.y, window.height, KERNELS[name])
-    if (isStrict && !mean.isWhole(across, down)) {
+    const share = name === 'lanczos' || isStrict ? mean.validShare(across, down) : 1
+    if (name === 'lanczos' && share < 0.5) continue
+    if (isStrict && !(across.isWhole && down.isWhole && share === 1)) {
       across.place(x - window.x, window.width, TRIANGLE)
       down.place(y - window.y, window.height, TRIANGLE)
     }
-    mean.write(across, down, planes, i)
+    if (mean.write(across, down, planes, i)) alpha[i] = 255
   }
   for (const plane of planes) roundTo(plane, raster.sampleType)
   return { width: grid.width, height: grid.height, planes, alpha }
@@ -111,18 +113,19 @@ class WindowMean {
     this.#width = width
   }
 
-  /** Whether all pixels are in the window and valid. */
-  isWhole(across: Taps, down: Taps): boolean {
-    if (!across.isWhole || !down.isWhole) return false
-    if (this.#valid === null) return true
+  /** The share of pixels in the window that are valid. */
+  validShare(across: Taps, down: Taps): number {
+    if (this.#valid === null) return 1
+    let count = 0
     for (let v = 0; v < down.count; v++) {
       const start = (down.first + v) * this.#width + across.first
-      for (let u = 0; u < across.count; u++) if (this.#valid[start + u] === 0) return false
+      for (let u = 0; u < across.count; u++) count += this.#valid[start + u] as number
     }
-    return true
+    return count / (across.count * down.count)
   }
 
-  write(across: Taps, down: Taps, to: readonly Plane[], at: number): void {
+  /** Writes the mean of each band; false where the weights of valid pixels sum to nothing. */
+  write(across: Taps, down: Taps, to: readonly Plane[], at: number): boolean {
     for (let band = 0; band < to.length; band++) {
       const source = this.#sources[band] as Plane
       let [sum, weights] = [0, 0]
@@ -137,10 +140,15 @@ class WindowMean {
           weights += share
         }
       }
+      if (weights < LEAST_WEIGHT) return false
       ;(to[band] as Plane)[at] = sum / weights
     }
+    return true
   }
 }
+
+/** Least sum of weights of a mean, as in GDAL: beside missing pixels the negative weights of a kernel may prevail. */
+const LEAST_WEIGHT = 1e-6
 
 function cubic(distance: number): number {
   const x = Math.abs(distance)

@@ -1,6 +1,6 @@
 import { boundsView, crsForLayer, ownBounds } from '../area-view.ts'
 import { describeRaster } from '../describe.ts'
-import { boundsOf } from '../extent.ts'
+import { boundsOf, visibleRect } from '../extent.ts'
 import type { LngLatBox } from '../extent.ts'
 import type { CrsBounds } from '../../crs/bounds.ts'
 import { encodePicture } from '../encode.ts'
@@ -36,16 +36,28 @@ export async function answer(renderer: RasterRenderer, request: RenderRequest): 
   if (request.kind === 'describe') return describeRaster(renderer)
   if (request.kind === 'picture') return drawn(renderer, request)
   const { layer } = renderer
-  const values = await valuesOf(layer, viewOf(layer, request.area), request)
-  if (request.kind === 'point') return pointOf(layer, request, values)
-  if (values === null) return null
-  const { pixels, names, descriptions } = values
+  const view = viewOf(layer, request.area)
+  const found = await valuesOf(layer, view, request)
+  if (request.kind === 'point') return pointOf(layer, request, found)
+  if (found === null && visibleRect(view, layer.boxes) === null) return null
+  const { pixels, names, descriptions } = found ?? emptyValues(layer, view, request.style)
   return Object.fromEntries(
     pixels.planes.map((plane, i) => {
       const statistics = bandStatistics(plane, pixels.alpha, request.options)
       return [names[i], { ...statistics, description: descriptions[i] }]
     }),
   ) satisfies RasterStatistics
+}
+
+/** Values of a view without a valid pixel. */
+function emptyValues(
+  layer: Layer,
+  { width, height }: View,
+  style: RenderStyle,
+): Omit<ViewValues, 'type' | 'isPicture'> {
+  const texts = namesOf(layer, style, opaqueBands(layer))
+  const planes = texts.names.map(() => new Float32Array(width * height))
+  return { ...texts, pixels: { width, height, planes, alpha: new Uint8Array(width * height) } }
 }
 
 async function drawn(renderer: RasterRenderer, request: PictureRequest): Promise<Uint8Array | null> {
