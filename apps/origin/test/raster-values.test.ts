@@ -15,6 +15,10 @@ beforeAll(async () => {
   await storage
     .from('imagery')
     .upload('a.tif', Buffer.from(await writeGeoTiff(image, { type: 'uint16', georeference })))
+  const empty = imageOf({ width: SIDE, height: SIDE, bands: 2 }, () => 0)
+  await storage
+    .from('imagery')
+    .upload('empty.tif', Buffer.from(await writeGeoTiff(empty, { type: 'uint16', georeference, nodata: '0' })))
 })
 afterAll(() => origin[Symbol.asyncDispose]())
 
@@ -177,6 +181,85 @@ describe('numbers', () => {
       )
     for (const body of bodies.slice(2, 12))
       expect(await codeOf(await ask(`/feature.png?${FILE}`, body))).toEqual([422, 'BAD_FEATURE'])
+  })
+})
+
+describe('a raster without a valid pixel', () => {
+  const EMPTY = 'url=storage://imagery/empty.tif'
+
+  test('has facts, a TileJSON, and statistics of no pixel', async () => {
+    expect(await (await ask(`/info?${EMPTY}`)).json()).toMatchObject({
+      width: SIDE,
+      nodata_value: 0,
+      shown: { bidx: [1], rescale: [] },
+    })
+    expect((await ask(`/WebMercatorQuad/tilejson.json?${EMPTY}`)).status).toBe(200)
+    const none = { min: null, max: null, mean: null, std: null, median: null, sum: 0, count: 0, valid_pixels: 0 }
+    const b1 = { ...none, valid_percent: 0, masked_pixels: SIDE * SIDE, unique: 0 }
+    expect(await (await ask(`/statistics?${EMPTY}`)).json()).toMatchObject({ b1, b2: b1 })
+    expect(await (await ask(`/statistics?${EMPTY}&expression=${plus('b1+b2')}&p=5`)).json()).toMatchObject({
+      b1: { ...b1, percentile_5: null, description: 'b1+b2' },
+    })
+    const area = { ...none, valid_percent: 0, masked_pixels: 400 }
+    expect(await (await ask(`/statistics?${EMPTY}`, square(11.55, 48.1))).json()).toMatchObject({
+      properties: { statistics: { b1: area, b2: area } },
+    })
+    expect(await (await ask(`/statistics?${EMPTY}`, square(1, 2))).json()).toMatchObject({
+      properties: { statistics: null },
+    })
+    expect(await codeOf(await ask(`/preview.png?${EMPTY}`))).toEqual([404, 'TILE_OUTSIDE'])
+    expect(await codeOf(await ask(`/preview.npy?${EMPTY}`))).toEqual([404, 'TILE_OUTSIDE'])
+  })
+})
+
+test('info.geojson has its area in degrees, or in the coordinates of a code', async () => {
+  const at = async (more: string) =>
+    (await ask(`/info.geojson?${FILE}${more}`)).json() as Promise<{
+      bbox: number[]
+      geometry: { coordinates: number[][][] }
+    }>
+  const plain = await at('')
+  expect(plain.bbox.map((value) => Number(value.toFixed(6)))).toEqual([11.5, 48, 11.7, 48.2])
+  // By TransformBounds of GDAL 3.10.
+  const utm = await at('&crs=EPSG:32632')
+  expect(utm.bbox.map(Math.round)).toEqual([685_760, 5_319_325, 701_400, 5_342_055])
+  expect(utm.geometry.coordinates[0]?.[2]).toEqual([utm.bbox[2], utm.bbox[3]])
+  expect(await codeOf(await ask(`/info.geojson?${FILE}&crs=utm`))).toEqual([400, 'BAD_PARAMETER'])
+  expect(await codeOf(await ask(`/info.geojson?${FILE}&crs=epsg:999999`))).toEqual([422, 'UNSUPPORTED_CRS'])
+})
+
+describe('boxes that cannot be drawn are refused by name', () => {
+  test.each([
+    ['170,48,-170,49', 400, 'BAD_PARAMETER'],
+    ['11,48,11,49', 400, 'BAD_PARAMETER'],
+    ['11,nan,12,49', 400, 'BAD_PARAMETER'],
+    ['11,48,Infinity,49', 400, 'BAD_PARAMETER'],
+    ['11,48,12,', 400, 'BAD_PARAMETER'],
+    ['11,48,12,49,50', 400, 'BAD_PARAMETER'],
+    ['11,-91,12,49', 400, 'BAD_PARAMETER'],
+    ['-1000,48,1000,49', 400, 'BAD_PARAMETER'],
+    ['1e-320,48,2e-320,49', 404, 'TILE_OUTSIDE'],
+    ['170,48,190,49', 404, 'TILE_OUTSIDE'],
+    ['11,89,12,90', 404, 'TILE_OUTSIDE'],
+    ['11,48,12,90.png?dst_crs=epsg:3857', 422, 'AREA_OUTSIDE_CRS'],
+    ['11,48,12,90.png?dst_crs=epsg:32632', 200, null],
+    // Pixels of a third of a degree have no centre in a raster of a fifth.
+    ['-180,-90,180,90', 404, 'TILE_OUTSIDE'],
+    ['-180,-90,180,90.png?dst_crs=epsg:32632', 404, 'TILE_OUTSIDE'],
+    ['-1e300,-1e300,1e300,1e300.png?coord_crs=epsg:3857', 400, 'BAD_PARAMETER'],
+  ])('%s', async (text, status, code) => {
+    const [box = '', more = ''] = text.split('?')
+    const answers = [
+      await ask(`/bbox/${box.includes('.png') ? box : `${box}.png`}?${FILE}&${more}`),
+      await ask(
+        `/map?bbox=${box.replace('.png', '')}&${FILE}&${more.replace('dst_crs', 'crs').replace('coord_crs', 'bbox-crs')}`,
+      ),
+    ]
+    for (const found of answers) {
+      const body = Buffer.from(await found.arrayBuffer())
+      const named = found.status === 200 ? null : (JSON.parse(body.toString()) as { code: string }).code
+      expect([found.status, named], found.url).toEqual([status, code])
+    }
   })
 })
 

@@ -46,8 +46,8 @@ export async function partOf(found: OpenFile, choice: SourceChoice, opener: File
 }
 
 /** Whether a name is that of a STAC item. */
-export function isItem(name: string, { assets }: SourceChoice): boolean {
+export function isItem(name: string, { assets, assetBands }: SourceChoice): boolean {
   const path = name.split(/[?#]/)[0]!
   const isOfApi = /^https?:.*\/items\/[^/]+$/i.test(path) && !/\.(?:tiff?|vrt)$/i.test(path)
-  return assets !== null || /\.(?:geo)?json$/i.test(path) || isOfApi
+  return assets !== null || assetBands.size > 0 || /\.(?:geo)?json$/i.test(path) || isOfApi
 }
