@@ -309,6 +309,11 @@ describe('computed pictures and values', () => {
     expect(await npy(`/bbox/11.55,48.15,11.57,48.16.npy?${FILE}`)).toContain('(4, 10, 20)')
     expect(await npy(`/preview.npy?${FILE}&width=20`)).toContain('(4, 20, 20)')
     expect(await npy(`/preview.npy?${FILE}&dst_crs=epsg:3857&height=30`)).toContain('(4, 30, 21)')
+    for (const format of ['webp', 'jpeg', 'png'])
+      expect(await codeOf(await ask(`/bbox/11.5,48.1,11.50001,48.2.${format}?${FILE}&width=20`)), format).toEqual([
+        413,
+        'PICTURE_TOO_LARGE',
+      ])
     expect(await codeOf(await ask(`/bbox/11.5,48.1,11.6,48.100001.npy?${FILE}&height=2048`))).toEqual([
       413,
       'PICTURE_TOO_LARGE',

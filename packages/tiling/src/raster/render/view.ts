@@ -109,7 +109,7 @@ export function fullSize(
 ): readonly [number, number] {
   const columns = wantedWidth ?? wholePixels(((wantedHeight as number) * width) / height)
   const rows = wantedHeight ?? wholePixels((columns * height) / width)
-  if (columns * rows > MAX_PIXELS) throw valuesTooMany({ values: columns * rows, limit: MAX_PIXELS })
+  if (Math.max(columns, rows) > MAX_SIDE) throw valuesTooMany({ values: columns * rows, limit: MAX_SIDE * MAX_SIDE })
   return [columns, rows]
 }
 
@@ -122,8 +122,8 @@ export function fittedSize(
   return fullSize(raster, raster.width >= raster.height ? [maxSize, null] : [null, maxSize])
 }
 
-/** Pixels of a picture. */
-const MAX_PIXELS = 1 << 22
+/** Longest side of a picture in pixels. */
+const MAX_SIDE = 2048
 
 /** Fractions of a pixel up to this are rounding errors. */
 const ROUNDING = 1e-6
