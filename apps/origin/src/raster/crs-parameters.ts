@@ -52,7 +52,8 @@ export function boxOf(text: string, boundsCrs: number): RequestBox {
     const isOnEarth = west < east && south < north && south >= -90 && north <= 90 && west >= -540 && east <= 540
     if (isOnEarth) return { bounds, boundsCrs, box }
   }
-  const wanted = 'west,south,east,north in degrees or in the CRS of the coordinates is wanted'
+  const wanted =
+    'west,south,east,north in degrees or in the CRS of the coordinates is wanted; across the antimeridian east is above 180'
   throw badParameter({ name: 'bbox', value: text.slice(0, 100), wanted })
 }
 

@@ -122,7 +122,7 @@ function acceptedFormat(accept: string): PictureFormat | null {
   return found
 }
 
-/** The requested size, one side of which may follow from the other; null without `width` and `height`. @throws BAD_PARAMETER */
+/** Width and height; null for a side that follows from the other one, and null without both. @throws BAD_PARAMETER */
 export function sizeOf(query: URLSearchParams): WantedSize | null {
   const [width, height] = (['width', 'height'] as const).map((name) => {
     const text = query.get(name)

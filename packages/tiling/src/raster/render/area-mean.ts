@@ -4,7 +4,7 @@ import { allocatePlane } from './pixels.ts'
 import type { Plane, ReadPixels } from './pixels.ts'
 import { roundTo } from '../scene/sample-types.ts'
 
-/** What becomes of the pixels under a pixel of a view: their mean, their most frequent value, their quadratic mean. */
+/** Value of a view's pixel: the mean, the most frequent value or the quadratic mean of the pixels under it. */
 export type AreaMethod = 'average' | 'mode' | 'rms'
 
 /**
