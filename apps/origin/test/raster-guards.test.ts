@@ -244,7 +244,10 @@ describe('what is too much is refused before it is drawn', () => {
       const query = `${name}=1&${name}=2`
       expect((await ask(`/preview?${file}&${query}`)).status, name).toBe(400)
     }
-    expect(await codeOf(await ask(`/bbox/11,48,12,49.png?${file}&dst_crs=epsg:32632`))).toEqual([400, 'BAD_PARAMETER'])
+    expect(await codeOf(await ask(`/bbox/11,48,12,49.png?${file}&dst_crs=epsg:999999`))).toEqual([
+      422,
+      'UNSUPPORTED_CRS',
+    ])
     expect(await codeOf(await ask(`/preview/100000x100000.tif?${file}`))).toEqual([400, 'BAD_PARAMETER'])
     expect(await codeOf(await ask(`/tiles/WebMercatorQuad/0/0/0.npy?${file}&tilesize=4096`))).toEqual([
       400,

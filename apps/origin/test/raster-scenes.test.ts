@@ -84,6 +84,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'local.tif'), await tiff(flat(9)))
   const colors = { red: 'red.tif', green: 'green.tif', blue: 'blue.tif', swir: 'coarse.tif' }
   await put('s/item.json', item(colors))
+  await put('s/visual.json', item({ visual: 'rgb.tif', swir: 'coarse.tif' }))
   await put('s/away.json', item({ red: 'https://127.0.0.1:1/red.tif' }))
   await put('s/gone.json', item({ red: 'none.tif' }))
   await put('s/all.vrt', vrt(['red.tif', 'green.tif', 'blue.tif']))
@@ -180,6 +181,36 @@ describe('a scene of a file for each band', () => {
     expect(json.tiles[0]).toContain('assets=swir&assets=red')
     const pixels = await pixelsOf(`/preview/8x8.png?${url}&bidx=1`)
     expect([...pixels.subarray(0, 4)]).toEqual([77, 77, 77, 255])
+  })
+
+  test('asset_bidx chooses the bands of an asset, in both spellings', async () => {
+    const at = 'url=storage://imagery/s/visual.json'
+    for (const choice of [
+      'assets=visual,swir&asset_bidx=visual|3,1',
+      'assets=visual%7Cbidx=3,1&assets=swir',
+      'assets=:all:&asset_bidx=visual|3,1',
+    ]) {
+      expect(await (await ask(`/info?${at}&${choice}`)).json(), choice).toMatchObject({
+        band_descriptions: [
+          ['b1', 'visual_b3'],
+          ['b2', 'visual_b1'],
+          ['b3', 'swir'],
+        ],
+      })
+      const picked = await pixelsOf(`/preview/64x64.png?${at}&${choice}&bidx=1&bidx=2&bidx=1`)
+      const own = await pixelsOf('/preview/64x64.png?url=storage://imagery/s/rgb.tif&bidx=3&bidx=1&bidx=3')
+      expect(Buffer.from(picked).equals(Buffer.from(own)), choice).toBe(true)
+    }
+    const refused = async (more: string) => codeOf(await ask(`/preview?${at}&${more}`))
+    expect(await refused('assets=swir&asset_bidx=visual|1')).toEqual([422, 'ITEM_UNREADABLE'])
+    expect(await refused('assets=visual&asset_bidx=visual')).toEqual([400, 'BAD_PARAMETER'])
+    expect(await refused('assets=visual&asset_bidx=visual|0')).toEqual([400, 'BAD_PARAMETER'])
+    expect((await refused('assets=visual&asset_bidx=visual|4'))[0]).toBe(422)
+    // A GeoTIFF has no assets.
+    expect(await codeOf(await ask('/preview?url=storage://imagery/s/rgb.tif&asset_bidx=visual|1'))).toEqual([
+      422,
+      'ITEM_UNREADABLE',
+    ])
   })
 
   test('is refused where a file is away, not the caller’s, or not there', async () => {

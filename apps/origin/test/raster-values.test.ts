@@ -15,6 +15,10 @@ beforeAll(async () => {
   await storage
     .from('imagery')
     .upload('a.tif', Buffer.from(await writeGeoTiff(image, { type: 'uint16', georeference })))
+  const empty = imageOf({ width: SIDE, height: SIDE, bands: 2 }, () => 0)
+  await storage
+    .from('imagery')
+    .upload('empty.tif', Buffer.from(await writeGeoTiff(empty, { type: 'uint16', georeference, nodata: '0' })))
 })
 afterAll(() => origin[Symbol.asyncDispose]())
 
@@ -53,12 +57,13 @@ describe('numbers', () => {
       coordinates: [11.5505, 48.1495],
       values: [0, 1, 2].map((band) => valueAt(50, 50, band)),
       band_names: ['b1', 'b2', 'b3'],
-      band_descriptions: ['', '', ''],
+      band_descriptions: ['b1', 'b2', 'b3'],
     })
     const expression = plus('b1*100+b2')
     expect(await (await ask(`/point/11.5505,48.1495?${FILE}&expression=${expression}`)).json()).toMatchObject({
       values: [valueAt(50, 50, 0) * 100 + valueAt(50, 50, 1)],
-      band_names: ['b1*100+b2'],
+      band_names: ['b1'],
+      band_descriptions: ['b1*100+b2'],
     })
     expect(await codeOf(await ask(`/point/0,0?${FILE}`))).toEqual([404, 'TILE_OUTSIDE'])
     // The same place in meters.
@@ -76,8 +81,16 @@ describe('numbers', () => {
     const inMeters = await bytesOf(`/bbox/${x},${y},${x + 5000},${y + 5000}/${size}?${FILE}&${meters}`)
     const east = ((x + 5000) / 20_037_508.342_789_244) * 180
     const north = (Math.atan(Math.sinh((y + 5000) / 6_378_137)) * 180) / Math.PI
-    expect(inMeters.equals(await bytesOf(`/bbox/11.5505,48.1495,${east},${north}/${size}?${FILE}`))).toBe(true)
-    expect((await ask(`/point/1,2?${FILE}&coord_crs=epsg:32632`)).status).toBe(400)
+    expect(
+      inMeters.equals(await bytesOf(`/bbox/11.5505,48.1495,${east},${north}/${size}?${FILE}&dst_crs=EPSG:3857`)),
+    ).toBe(true)
+    // The same place in UTM, by PROJ 9.6.
+    const utm = 'coord_crs=http://www.opengis.net/def/crs/EPSG/0/32632'
+    expect(await (await ask(`/point/689698.69,5336062.79?${FILE}&${utm}`)).json()).toMatchObject({
+      values: [0, 1, 2].map((band) => valueAt(50, 50, band)),
+    })
+    expect(await codeOf(await ask(`/point/1,2?${FILE}&coord_crs=epsg:999999`))).toEqual([422, 'UNSUPPORTED_CRS'])
+    expect(await codeOf(await ask(`/point/1,2?${FILE}&coord_crs=utm`))).toEqual([400, 'BAD_PARAMETER'])
     for (const place of ['11', '11,x', '200,0', '1,2,3'])
       expect((await ask(`/point/${place}?${FILE}`)).status).toBe(400)
   })
@@ -105,7 +118,7 @@ describe('numbers', () => {
       'histogram_bins=0',
       'histogram_bins=3,2',
       'histogram_range=2,1',
-      'width=20',
+      'width=0',
       'c=x',
       'max_size=5000',
     ])
@@ -139,7 +152,7 @@ describe('numbers', () => {
         [
           [0, 0],
           [1, 0],
-          [1, 90],
+          [1, 91],
           [0, 0],
         ],
       ]),
@@ -168,6 +181,85 @@ describe('numbers', () => {
       )
     for (const body of bodies.slice(2, 12))
       expect(await codeOf(await ask(`/feature.png?${FILE}`, body))).toEqual([422, 'BAD_FEATURE'])
+  })
+})
+
+describe('a raster without a valid pixel', () => {
+  const EMPTY = 'url=storage://imagery/empty.tif'
+
+  test('has facts, a TileJSON, and statistics of no pixel', async () => {
+    expect(await (await ask(`/info?${EMPTY}`)).json()).toMatchObject({
+      width: SIDE,
+      nodata_value: 0,
+      shown: { bidx: [1], rescale: [] },
+    })
+    expect((await ask(`/WebMercatorQuad/tilejson.json?${EMPTY}`)).status).toBe(200)
+    const none = { min: null, max: null, mean: null, std: null, median: null, sum: 0, count: 0, valid_pixels: 0 }
+    const b1 = { ...none, valid_percent: 0, masked_pixels: SIDE * SIDE, unique: 0 }
+    expect(await (await ask(`/statistics?${EMPTY}`)).json()).toMatchObject({ b1, b2: b1 })
+    expect(await (await ask(`/statistics?${EMPTY}&expression=${plus('b1+b2')}&p=5`)).json()).toMatchObject({
+      b1: { ...b1, percentile_5: null, description: 'b1+b2' },
+    })
+    const area = { ...none, valid_percent: 0, masked_pixels: 400 }
+    expect(await (await ask(`/statistics?${EMPTY}`, square(11.55, 48.1))).json()).toMatchObject({
+      properties: { statistics: { b1: area, b2: area } },
+    })
+    expect(await (await ask(`/statistics?${EMPTY}`, square(1, 2))).json()).toMatchObject({
+      properties: { statistics: null },
+    })
+    expect(await codeOf(await ask(`/preview.png?${EMPTY}`))).toEqual([404, 'TILE_OUTSIDE'])
+    expect(await codeOf(await ask(`/preview.npy?${EMPTY}`))).toEqual([404, 'TILE_OUTSIDE'])
+  })
+})
+
+test('info.geojson has its area in degrees, or in the coordinates of a code', async () => {
+  const at = async (more: string) =>
+    (await ask(`/info.geojson?${FILE}${more}`)).json() as Promise<{
+      bbox: number[]
+      geometry: { coordinates: number[][][] }
+    }>
+  const plain = await at('')
+  expect(plain.bbox.map((value) => Number(value.toFixed(6)))).toEqual([11.5, 48, 11.7, 48.2])
+  // By TransformBounds of GDAL 3.10.
+  const utm = await at('&crs=EPSG:32632')
+  expect(utm.bbox.map(Math.round)).toEqual([685_760, 5_319_325, 701_400, 5_342_055])
+  expect(utm.geometry.coordinates[0]?.[2]).toEqual([utm.bbox[2], utm.bbox[3]])
+  expect(await codeOf(await ask(`/info.geojson?${FILE}&crs=utm`))).toEqual([400, 'BAD_PARAMETER'])
+  expect(await codeOf(await ask(`/info.geojson?${FILE}&crs=epsg:999999`))).toEqual([422, 'UNSUPPORTED_CRS'])
+})
+
+describe('boxes that cannot be drawn are refused by name', () => {
+  test.each([
+    ['170,48,-170,49', 400, 'BAD_PARAMETER'],
+    ['11,48,11,49', 400, 'BAD_PARAMETER'],
+    ['11,nan,12,49', 400, 'BAD_PARAMETER'],
+    ['11,48,Infinity,49', 400, 'BAD_PARAMETER'],
+    ['11,48,12,', 400, 'BAD_PARAMETER'],
+    ['11,48,12,49,50', 400, 'BAD_PARAMETER'],
+    ['11,-91,12,49', 400, 'BAD_PARAMETER'],
+    ['-1000,48,1000,49', 400, 'BAD_PARAMETER'],
+    ['1e-320,48,2e-320,49', 404, 'TILE_OUTSIDE'],
+    ['170,48,190,49', 404, 'TILE_OUTSIDE'],
+    ['11,89,12,90', 404, 'TILE_OUTSIDE'],
+    ['11,48,12,90.png?dst_crs=epsg:3857', 422, 'AREA_OUTSIDE_CRS'],
+    ['11,48,12,90.png?dst_crs=epsg:32632', 200, null],
+    // Pixels of a third of a degree have no centre in a raster of a fifth.
+    ['-180,-90,180,90', 404, 'TILE_OUTSIDE'],
+    ['-180,-90,180,90.png?dst_crs=epsg:32632', 404, 'TILE_OUTSIDE'],
+    ['-1e300,-1e300,1e300,1e300.png?coord_crs=epsg:3857', 400, 'BAD_PARAMETER'],
+  ])('%s', async (text, status, code) => {
+    const [box = '', more = ''] = text.split('?')
+    const answers = [
+      await ask(`/bbox/${box.includes('.png') ? box : `${box}.png`}?${FILE}&${more}`),
+      await ask(
+        `/map?bbox=${box.replace('.png', '')}&${FILE}&${more.replace('dst_crs', 'crs').replace('coord_crs', 'bbox-crs')}`,
+      ),
+    ]
+    for (const found of answers) {
+      const body = Buffer.from(await found.arrayBuffer())
+      const named = found.status === 200 ? null : (JSON.parse(body.toString()) as { code: string }).code
+      expect([found.status, named], found.url).toEqual([status, code])
+    }
   })
 })
 
@@ -209,10 +301,43 @@ describe('computed pictures and values', () => {
     const npy = async (path: string) => Buffer.from(await (await ask(path)).arrayBuffer()).toString('latin1', 10, 100)
     expect(await npy(`/preview?${FILE}&width=20&height=30&format=npy`)).toContain('(4, 30, 20)')
     const box = `/bbox/11.5,48.1,11.6,48.2.npy?${FILE}&return_mask=false&max_size=100&padding=2`
+    // Shapes by rasterio's rules: square pixels in dst_crs, that of the coordinates unless given, as fine as the raster.
     expect(await npy(`${box}&dst_crs=epsg:4326`)).toContain('(3, 100, 100)')
-    expect(await npy(box)).toContain('(3, 100, 67)')
-    expect(await codeOf(await ask(`/preview?${FILE}&width=20`))).toEqual([400, 'BAD_PARAMETER'])
-    expect(await codeOf(await ask(`${box}&dst_crs=epsg:32632`))).toEqual([400, 'BAD_PARAMETER'])
+    expect(await npy(box)).toContain('(3, 100, 100)')
+    expect(await npy(`${box}&dst_crs=epsg:3857`)).toContain('(3, 100, 67)')
+    expect(await npy(`${box}&dst_crs=[EPSG:32632]`)).toContain('(3, 100, 69)')
+    expect(await npy(`/bbox/11.55,48.15,11.57,48.16.npy?${FILE}`)).toContain('(4, 10, 20)')
+    expect(await npy(`/preview.npy?${FILE}&width=20`)).toContain('(4, 20, 20)')
+    expect(await npy(`/preview.npy?${FILE}&dst_crs=epsg:3857&height=30`)).toContain('(4, 30, 21)')
+    for (const format of ['webp', 'jpeg', 'png'])
+      expect(await codeOf(await ask(`/bbox/11.5,48.1,11.50001,48.2.${format}?${FILE}&width=20`)), format).toEqual([
+        413,
+        'PICTURE_TOO_LARGE',
+      ])
+    expect(await codeOf(await ask(`/bbox/11.5,48.1,11.6,48.100001.npy?${FILE}&height=2048`))).toEqual([
+      413,
+      'PICTURE_TOO_LARGE',
+    ])
+  })
+
+  test('of a map by the parameters of OGC API Maps', async () => {
+    const at = `/map?${FILE}&bbox=11.55,48.15,11.57,48.16`
+    const map = await ask(`${at}&f=npy`)
+    expect(map.headers.get('content-crs')).toBe('<http://www.opengis.net/def/crs/EPSG/0/4326>')
+    expect(map.headers.get('content-bbox')).toBe('11.55,48.15,11.57,48.16')
+    const bytes = async (response: Response) => Buffer.from(await response.arrayBuffer())
+    const box = await bytes(await ask(`/bbox/11.55,48.15,11.57,48.16.npy?${FILE}`))
+    expect((await bytes(map)).equals(box)).toBe(true)
+    const heights = await ask(`/map?${FILE}&bbox=11.55,48.15,0,11.57,48.16,9&f=npy&bbox-crs=OGC:CRS84`)
+    expect((await bytes(heights)).equals(box)).toBe(true)
+    const meters = await ask(`/map?${FILE}&crs=EPSG:3857&width=50&f=tif`)
+    expect(meters.headers.get('content-crs')).toBe('<http://www.opengis.net/def/crs/EPSG/0/3857>')
+    expect(meters.headers.get('content-bbox')).toMatch(/^1280174\.\d+,6106\d{3}\.\d+,1302438\.\d+,/)
+    const type = async (accept: string) =>
+      (await fetch(`${origin.url}/raster/v1${at}`, { headers: { accept } })).headers.get('content-type')
+    expect(await type('image/jpeg, image/png;q=0.5')).toBe('image/jpeg')
+    expect(await type('image/avif, image/webp;q=0')).toBe('image/png')
+    expect(await codeOf(await ask(`/preview?${FILE}&f=png`))).toEqual([501, 'PARAMETER_NOT_OFFERED'])
   })
 
   test('that cannot be computed are refused by name', async () => {

@@ -118,8 +118,8 @@ describe('pictures of a stored GeoTIFF', () => {
       driver: 'GTiff',
       band_descriptions: [
         ['b1', 'Red & near infrared'],
-        ['b2', ''],
-        ['b3', ''],
+        ['b2', 'b2'],
+        ['b3', 'b3'],
       ],
       crs: 'http://www.opengis.net/def/crs/EPSG/0/32632',
       bounds: [693_000, 5_334_800, 694_400, 5_336_000],

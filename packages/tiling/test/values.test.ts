@@ -80,7 +80,7 @@ describe('expressions', () => {
     const renderer = await open({ bandItems })
     const values = async (expression: string) => readValues(renderer.layer, whole(renderer), { expression }, [])
     const ndvi = await values('(nir-red)/(nir+red); B11')
-    expect(ndvi?.names).toEqual(['(nir-red)/(nir+red)', 'B11'])
+    expect(ndvi).toMatchObject({ names: ['b1', 'b2'], descriptions: ['(nir-red)/(nir+red)', 'B11'] })
     for (const i of [0, 41, 777]) {
       const [x, y] = pixel(i)
       const [red, nir] = [valueAt(x, y, 0), valueAt(x, y, 1)]
@@ -167,7 +167,7 @@ describe('values of a raster', () => {
     expect(await point([10.055, 49.975])).toEqual({
       values: [0, 1, 2].map((band) => valueAt(5, 2, band)),
       names: ['b1', 'b2', 'b3'],
-      descriptions: ['', '', ''],
+      descriptions: ['b1', 'b2', 'b3'],
     })
     expect(await point([9, 49.9])).toBeNull()
     const ring = [
@@ -180,11 +180,12 @@ describe('values of a raster', () => {
     const options = { percentiles: [], bins: 2, range: null, isCategorical: true, categories: [] }
     const area = {
       type: 'box',
-      box: [10, 49.7, 10.4, 50],
+      bounds: [10, 49.7, 10.4, 50],
+      boundsCrs: 4326,
+      crs: 3857,
       size: [400, 400],
       maxSize: 400,
       shape: [ring],
-      plane: 'mercator',
     } as const
     const found = (await answer(renderer, {
       kind: 'statistics',

@@ -1,7 +1,8 @@
 import { TILE_SETS, type LngLatBox, type TileSet } from '@terrane/tiling/raster'
 import type { FastifyRequest } from 'fastify'
 import { badParameter } from './errors.ts'
-import { integer, oneOf, sideOf, type ToLngLat } from './parameters.ts'
+import { boxOf, type RequestBox } from './crs-parameters.ts'
+import { integer, oneOf, sideOf } from './parameters.ts'
 
 /** Largest zoom that is served. */
 export const MAX_ZOOM = 26
@@ -30,21 +31,6 @@ export function readTileAddress(
   }
 }
 
-/** `west,south,east,north`. */
-function boxOf(text: string, toLngLat: ToLngLat): readonly [number, number, number, number] {
-  const [left = Number.NaN, bottom = Number.NaN, right = Number.NaN, top = Number.NaN, ...more] = text
-    .split(',')
-    .map(Number)
-  const [[west, south], [east, north]] = [toLngLat(left, bottom), toLngLat(right, top)]
-  if (more.length === 0 && west < east && south < north && south >= -85.06 && north <= 85.06)
-    return [west, south, east, north]
-  throw badParameter({
-    name: 'bbox',
-    value: text,
-    wanted: 'west,south,east,north in degrees or in coord_crs, within Web Mercator, is wanted',
-  })
-}
-
 /** `{w}x{h}` and the format of `/preview/512x256.png`, `/preview.png` and `/preview`. */
 export function previewOf(
   text: string | undefined,
@@ -60,11 +46,11 @@ export function previewOf(
 export function boxAndFormatOf(
   text: string,
   sizeText: string | undefined,
-  toLngLat: ToLngLat,
-): { box: LngLatBox; size: readonly [number, number] | null; format: string | undefined } {
-  if (sizeText !== undefined) return { box: boxOf(text, toLngLat), ...previewOf(sizeText, undefined) }
+  boundsCrs: number,
+): { area: RequestBox; size: readonly [number, number] | null; format: string | undefined } {
+  if (sizeText !== undefined) return { area: boxOf(text, boundsCrs), ...previewOf(sizeText, undefined) }
   const [, box = text, format] = /^(.*)\.([a-z]+)$/.exec(text) ?? []
-  return { box: boxOf(box, toLngLat), size: null, format }
+  return { area: boxOf(box, boundsCrs), size: null, format }
 }
 
 /** The box of a tile in degrees. @param buffer tiles that are added on each side */

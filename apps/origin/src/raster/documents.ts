@@ -1,4 +1,4 @@
-import type { RasterDescription, TileSet } from '@terrane/tiling/raster'
+import { boundsBetween, type RasterDescription, type TileSet } from '@terrane/tiling/raster'
 import type { FastifyRequest } from 'fastify'
 import { MAX_ZOOM } from './addresses.ts'
 import { formatOf, integer } from './parameters.ts'
@@ -62,7 +62,7 @@ export function infoBody(about: RasterDescription): Record<string, unknown> {
     bounds: about.ownBounds,
     crs: about.epsg === null ? about.crsName : `http://www.opengis.net/def/crs/EPSG/0/${about.epsg}`,
     band_metadata: bands.map((_, i) => [`b${i + 1}`, {}]),
-    band_descriptions: bands.map(({ name }, i) => [`b${i + 1}`, name ?? '']),
+    band_descriptions: bands.map(({ name }, i) => [`b${i + 1}`, name ?? `b${i + 1}`]),
     dtype: about.dtype,
     nodata_type: about.nodataType,
     nodata_value: about.nodata !== null && Number.isNaN(about.nodata) ? 'nan' : about.nodata,
@@ -85,22 +85,38 @@ export function infoBody(about: RasterDescription): Record<string, unknown> {
   }
 }
 
-/** A box as a polygon. */
-export function polygonOf([west, south, east, north]: readonly [number, number, number, number]): {
-  type: 'Polygon'
-  coordinates: number[][][]
-} {
-  const end = east < west ? east + 360 : east
-  return {
-    type: 'Polygon',
-    coordinates: [
-      [
-        [west, south],
-        [end, south],
-        [end, north],
-        [west, north],
-        [west, south],
-      ],
-    ],
-  }
+/** The answer of TiTiler's `/info.geojson`: the area in longitude and latitude, or in the coordinates of an EPSG code. */
+export function infoFeature(about: RasterDescription, epsg: number | null): object {
+  const { bounds } = about
+  const properties = infoBody(about)
+  if (epsg === null || epsg === 4326) return { type: 'Feature', bbox: bounds, geometry: areaOf(bounds), properties }
+  const [west, south, east, north] = bounds
+  const unwrapped = [west, south, east < west ? east + 360 : east, north] as const
+  const bbox =
+    about.epsg === null ? boundsBetween(unwrapped, 4326, epsg) : boundsBetween(about.ownBounds, about.epsg, epsg)
+  const geometry = { type: 'Polygon', coordinates: [ringOf(bbox)] }
+  return { type: 'Feature', bbox, geometry, properties }
+}
+
+type Box = RasterDescription['bounds']
+
+/** A box as a polygon; over the antimeridian one on each side. */
+function areaOf(box: Box): object {
+  const [west, south, east, north] = box
+  if (west <= east) return { type: 'Polygon', coordinates: [ringOf(box)] }
+  const parts = [
+    [west, south, 180, north],
+    [-180, south, east, north],
+  ] as const
+  return { type: 'MultiPolygon', coordinates: parts.map((part) => [ringOf(part)]) }
+}
+
+function ringOf([west, south, east, north]: Box): number[][] {
+  return [
+    [west, south],
+    [east, south],
+    [east, north],
+    [west, north],
+    [west, south],
+  ]
 }

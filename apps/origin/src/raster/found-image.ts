@@ -41,13 +41,13 @@ export async function partOf(found: OpenFile, choice: SourceChoice, opener: File
   const name = source.kind === 'url' ? source.url : source.path
   if (/\.vrt$/i.test(name.split(/[?#]/)[0]!)) return vrtPart(found, opener)
   if (!isItem(name, choice)) return filePart(found)
-  const part = await itemPart(await opener.text(found, MAX_ITEM_BYTES), source, choice.assets, opener)
+  const part = await itemPart(await opener.text(found, MAX_ITEM_BYTES), source, choice, opener)
   return { ...part, isOpen: part.isOpen && found.isOpen }
 }
 
 /** Whether a name is that of a STAC item. */
-export function isItem(name: string, { assets }: SourceChoice): boolean {
+export function isItem(name: string, { assets, assetBands }: SourceChoice): boolean {
   const path = name.split(/[?#]/)[0]!
   const isOfApi = /^https?:.*\/items\/[^/]+$/i.test(path) && !/\.(?:tiff?|vrt)$/i.test(path)
-  return assets !== null || /\.(?:geo)?json$/i.test(path) || isOfApi
+  return assets !== null || assetBands.size > 0 || /\.(?:geo)?json$/i.test(path) || isOfApi
 }

@@ -1,18 +1,18 @@
 import { TerraneError } from '@terrane/core'
 import {
+  RESAMPLINGS,
   namedColormap,
   type AlgorithmParameters,
   type Colormap,
   type PictureFormat,
   type RenderStyle,
   type Rgba,
+  type WantedSize,
 } from '@terrane/tiling/raster'
 import { badParameter, notOffered } from './errors.ts'
 
-/** Parameters of TiTiler that would change the picture and are not offered. They are refused, not ignored. */
-const NOT_OFFERED = ['asset_bidx', 'bbox', 'bbox-crs', 'crs', 'f']
-/** Names of GDAL and TiTiler; other methods are refused. */
-const RESAMPLING = ['nearest', 'bilinear'] as const
+/** Parameters of `map` alone. Elsewhere they would change nothing, so they are refused. */
+export const MAP_PARAMETERS = ['bbox', 'bbox-crs', 'crs', 'f'] as const
 
 /** Largest picture, in pixels of a side. */
 const MAX_SIDE = 2048
@@ -21,10 +21,11 @@ const MAX_SIDE = 2048
  * TiTiler's parameters of a picture: `bidx`, `rescale`, `colormap_name`, `colormap`, `nodata`, `unscale`, `resampling` and
  * `reproject`, which are one here, `expression`, `algorithm`, `algorithm_params` and `color_formula`.
  *
+ * @param taken parameters of the path itself
  * @throws BAD_PARAMETER, PARAMETER_NOT_OFFERED, UNKNOWN_COLORMAP
  */
-export function readStyle(query: URLSearchParams): RenderStyle {
-  for (const name of NOT_OFFERED) if (query.has(name)) throw notOffered({ name })
+export function readStyle(query: URLSearchParams, taken: readonly string[] = []): RenderStyle {
+  for (const name of MAP_PARAMETERS) if (query.has(name) && !taken.includes(name)) throw notOffered({ name })
   // `padding` and `asset_as_band` are checked and have no effect: the renderer always reads pixels around a tile, and
   // bands are named after their assets.
   if (query.has('padding')) integer('padding', query.get('padding') as string, 0, 1024)
@@ -41,7 +42,7 @@ export function readStyle(query: URLSearchParams): RenderStyle {
     ...(colormap && { colormap }),
     ...(nodata !== null && { nodata: nodata.toLowerCase() === 'nan' ? Number.NaN : number('nodata', nodata) }),
     ...(unscale !== null && { unscale: truth('unscale', unscale) }),
-    ...(resampling !== null && { resampling: oneOf('resampling', resampling, RESAMPLING) }),
+    ...(resampling !== null && { resampling: oneOf('resampling', resampling, RESAMPLINGS) }),
     ...valuesOf(query),
   }
 }
@@ -92,39 +93,43 @@ function algorithmParameters(text: string | null): AlgorithmParameters {
   return value as AlgorithmParameters
 }
 
-/** The format by the extension of the path, or by Accept, or else PNG. */
+const FORMATS = ['png', 'webp', 'jpeg', 'npy', 'tif'] as const
+/** Formats by their media types. */
+const MEDIA: ReadonlyMap<string, PictureFormat> = new Map([
+  ['image/png', 'png'],
+  ['image/webp', 'webp'],
+  ['image/jpeg', 'jpeg'],
+  ['image/jpg', 'jpeg'],
+  ['image/tiff', 'tif'],
+  ['application/x-binary', 'npy'],
+] as const)
+
+/** The format by the extension of the path, else the first one of the highest quality in Accept, else PNG. */
 export function formatOf(extension: string | undefined, accept: string | undefined): PictureFormat {
-  if (extension === undefined) return accept?.includes('image/webp') ? 'webp' : 'png'
+  if (extension === undefined) return acceptedFormat(accept ?? '') ?? 'png'
   const name = extension === 'jpg' ? 'jpeg' : extension === 'tiff' ? 'tif' : extension
-  return oneOf('format', name, ['png', 'webp', 'jpeg', 'npy', 'tif'] as const)
+  return oneOf('format', name, FORMATS)
 }
 
-/** The requested size; null without `width` and `height`. @throws BAD_PARAMETER */
-export function sizeOf(query: URLSearchParams): readonly [number, number] | null {
-  const [width, height] = [query.get('width'), query.get('height')]
-  if (width === null && height === null) return null
-  if (width !== null && height !== null) return [sideOf('width', width, 1), sideOf('height', height, 1)]
-  throw badParameter({ name: 'width', value: width ?? '', wanted: 'width and height are wanted together' })
+function acceptedFormat(accept: string): PictureFormat | null {
+  let [best, found] = [0, null as PictureFormat | null]
+  for (const range of accept.toLowerCase().split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim())
+    const quality = Number(parameters.find((part) => part.startsWith('q='))?.slice(2) ?? 1)
+    const format = MEDIA.get(type)
+    if (format !== undefined && quality > best) [best, found] = [quality, format]
+  }
+  return found
 }
 
-/** Coordinate plane in which the pixels of a box are squares. @throws BAD_PARAMETER */
-export function planeOf(query: URLSearchParams): 'mercator' | 'lnglat' {
-  const text = (query.get('dst_crs') ?? 'epsg:3857').toLowerCase()
-  return oneOf('dst_crs', text, ['epsg:3857', 'epsg:4326']) === 'epsg:4326' ? 'lnglat' : 'mercator'
+/** Width and height; null for a side that follows from the other one, and null without both. @throws BAD_PARAMETER */
+export function sizeOf(query: URLSearchParams): WantedSize | null {
+  const [width, height] = (['width', 'height'] as const).map((name) => {
+    const text = query.get(name)
+    return text === null ? null : sideOf(name, text, 1)
+  }) as [number | null, number | null]
+  return width === null && height === null ? null : [width, height]
 }
-
-/** Converts coordinates of a request to longitude and latitude. */
-export type ToLngLat = (x: number, y: number) => readonly [number, number]
-
-/** Converter for `coord_crs`: `epsg:4326` (default) or `epsg:3857`, x first in both. @throws BAD_PARAMETER */
-export function coordinatesOf(query: URLSearchParams): ToLngLat {
-  const text = (query.get('coord_crs') ?? 'epsg:4326').toLowerCase()
-  if (oneOf('coord_crs', text, ['epsg:3857', 'epsg:4326']) === 'epsg:4326') return (x, y) => [x, y]
-  const radius = 6_378_137
-  return (x, y) => [(x / radius) * DEGREES, Math.atan(Math.sinh(y / radius)) * DEGREES]
-}
-
-const DEGREES = 180 / Math.PI
 
 /** Whether a picture has transparency where there are no data. */
 export function maskOf(query: URLSearchParams): boolean {

@@ -1,10 +1,13 @@
+import { boundsBetween, type CrsBounds, type WantedSize } from '@terrane/tiling/raster'
 import type { Http } from '@terrane/service'
 import { Type } from 'typebox'
 import type { FastifyRequest } from 'fastify'
 import { abortOnDisconnect } from '../abort-on-disconnect.ts'
 import { areaOfTile, boxAndFormatOf, previewOf, readTileAddress, tileSetOf } from './addresses.ts'
 import { MAX_SHAPE_BYTES, readFeature } from './feature.ts'
-import { coordinatesOf, formatOf, integer, maskOf, planeOf, readStyle, sideOf, sizeOf } from './parameters.ts'
+import { boxOf, coordinateCrsOf, epsgOf, targetCrsOf, type RequestBox } from './crs-parameters.ts'
+import { MAP_PARAMETERS, formatOf, integer, maskOf, readStyle, sideOf, sizeOf } from './parameters.ts'
+
 import type { PictureRequest, Pictures } from './pictures.ts'
 import { options, queryOf } from './request.ts'
 
@@ -18,6 +21,7 @@ export function pictureRoutes(app: Http, pictures: Pictures): void {
   tileRoutes(app, pictures)
   previewRoutes(app, pictures)
   boxRoutes(app, pictures)
+  mapRoute(app, pictures)
 }
 
 function tileRoutes(app: Http, pictures: Pictures): void {
@@ -42,7 +46,7 @@ function previewRoutes(app: Http, pictures: Pictures): void {
   const preview = abortOnDisconnect(async (request, reply, signal) => {
     const { size: text, format: ending } = request.params as { size?: string; format?: string }
     const { size, format } = previewOf(text, ending)
-    const area = { type: 'preview', maxSize: maxSideOf(request), size: size ?? sizeOf(queryOf(request)) } as const
+    const area = wholeArea(request, size, epsgOf('dst_crs', queryOf(request).get('dst_crs')))
     return pictures.send(request, reply, signal, { picture: { ...styled(request, format), area }, box: null })
   })
   app.get('/raster/v1/preview', options, preview)
@@ -53,9 +57,9 @@ function previewRoutes(app: Http, pictures: Pictures): void {
 function boxRoutes(app: Http, pictures: Pictures): void {
   const box = abortOnDisconnect(async (request, reply, signal) => {
     const { box: text, size: sizeText } = request.params as { box: string; size?: string }
-    const { box: found, size, format } = boxAndFormatOf(text, sizeText, coordinatesOf(queryOf(request)))
-    const area = boxArea(request, { box: found, size, shape: null })
-    return pictures.send(request, reply, signal, { picture: { ...styled(request, format), area }, box: found })
+    const { area: found, size, format } = boxAndFormatOf(text, sizeText, coordinateCrsOf(queryOf(request)))
+    const area = boxArea(request, { ...found, size, shape: null })
+    return pictures.send(request, reply, signal, { picture: { ...styled(request, format), area }, box: found.box })
   })
   app.get('/raster/v1/bbox/:box', options, box)
   app.get('/raster/v1/bbox/:box/:size', options, box)
@@ -63,12 +67,58 @@ function boxRoutes(app: Http, pictures: Pictures): void {
   const feature = abortOnDisconnect(async (request, reply, signal) => {
     const { size: text, format: ending } = request.params as { size?: string; format?: string }
     const { size, format } = previewOf(text, ending)
-    const { box: found, shape } = readFeature(request.body, coordinatesOf(queryOf(request)))
-    const area = boxArea(request, { box: found, size, shape })
-    return pictures.send(request, reply, signal, { picture: { ...styled(request, format), area }, box: found })
+    const found = readFeature(request.body, coordinateCrsOf(queryOf(request)))
+    const area = boxArea(request, { ...found, size })
+    return pictures.send(request, reply, signal, { picture: { ...styled(request, format), area }, box: found.box })
   })
   for (const path of ['feature', 'feature.:format', 'feature/:size'])
     app.post(`/raster/v1/${path}`, { ...options, bodyLimit: MAX_SHAPE_BYTES }, feature)
+}
+
+type WholeArea = Extract<PictureRequest['area'], { type: 'preview' }>
+
+function wholeArea(request: FastifyRequest, size: WantedSize | null, crs: number | null): WholeArea {
+  const wanted = { maxSize: maxSideOf(request), size: size ?? sizeOf(queryOf(request)) }
+  return { type: 'preview', ...wanted, ...(crs !== null && { crs }) }
+}
+
+/** A picture by the parameters of OGC API Maps: `bbox`, `bbox-crs`, `crs`, `width`, `height` and `f`. */
+function mapRoute(app: Http, pictures: Pictures): void {
+  const map = abortOnDisconnect(async (request, reply, signal) => {
+    const query = queryOf(request)
+    const [crs, text] = [epsgOf('crs', query.get('crs')), query.get('bbox')]
+    const boundsCrs = epsgOf('bbox-crs', query.get('bbox-crs')) ?? 4326
+    const found = text === null ? null : boxOf(withoutHeights(text), boundsCrs)
+    const wanted = { size: sizeOf(query), maxSize: DEFAULT_SIDE, crs }
+    const area: PictureRequest['area'] = found
+      ? { type: 'box', bounds: found.bounds, boundsCrs, shape: null, ...wanted }
+      : wholeArea(request, null, crs)
+    const style = readStyle(query, MAP_PARAMETERS)
+    const format = formatOf(query.get('f') ?? undefined, request.headers.accept)
+    const picture = { kind: 'picture', style, format, mask: maskOf(query), area } as const
+    const about = await pictures.describe(request, signal, found && found.box)
+    void reply.headers(placeHeaders(found ?? { bounds: about.ownBounds, boundsCrs: about.epsg }, crs ?? about.epsg))
+    return pictures.send(request, reply, signal, { picture, box: found && found.box })
+  })
+  app.get('/raster/v1/map', options, map)
+}
+
+/** Bounds and CRS of a picture, as OGC API Maps has them; without a code of the CRS there are none. */
+function placeHeaders(
+  { bounds, boundsCrs }: { readonly bounds: CrsBounds; readonly boundsCrs: number | null },
+  crs: number | null,
+): Record<string, string> {
+  if (crs === null || boundsCrs === null) return {}
+  return {
+    'content-bbox': boundsBetween(bounds, boundsCrs, crs).join(),
+    'content-crs': `<http://www.opengis.net/def/crs/EPSG/0/${crs}>`,
+  }
+}
+
+/** A box of six numbers without the two heights. */
+function withoutHeights(text: string): string {
+  const parts = text.split(',')
+  return parts.length === 6 ? [parts[0], parts[1], parts[3], parts[4]].join() : text
 }
 
 function styled(request: FastifyRequest, format: string | undefined): Omit<PictureRequest, 'area'> {
@@ -85,7 +135,11 @@ function maxSideOf(request: FastifyRequest): number {
   return sideOf('max_size', queryOf(request).get('max_size'), DEFAULT_SIDE)
 }
 
-function boxArea(request: FastifyRequest, of: Pick<BoxArea, 'box' | 'size' | 'shape'>): BoxArea {
+function boxArea(
+  request: FastifyRequest,
+  { bounds, boundsCrs, size, shape }: RequestBox & Pick<BoxArea, 'size' | 'shape'>,
+): BoxArea {
   const query = queryOf(request)
-  return { type: 'box', ...of, size: of.size ?? sizeOf(query), maxSize: maxSideOf(request), plane: planeOf(query) }
+  const wanted = { size: size ?? sizeOf(query), maxSize: maxSideOf(request), crs: targetCrsOf(query) }
+  return { type: 'box', bounds, boundsCrs, shape, ...wanted }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { serialize } from 'node:v8'
-import type { LngLatBox, PictureFormat, RenderPool, RenderRequest } from '@terrane/tiling/raster'
+import type { LngLatBox, PictureFormat, RasterDescription, RenderPool, RenderRequest } from '@terrane/tiling/raster'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { tileOutside } from './errors.ts'
@@ -28,7 +28,7 @@ const KEPT_BYTES = 4 * 1024 * 1024
 /** Bytes of a cache entry besides its picture. */
 const ENTRY_BYTES = 200
 /** Version of the renderer, which is part of the cache key: increment it when pictures change. */
-const RENDERER = 3
+const RENDERER = 4
 
 /** Draws pictures, and caches recent ones. */
 export class Pictures {
@@ -42,6 +42,11 @@ export class Pictures {
   constructor(pool: RenderPool, find: FindRaster) {
     this.#pool = pool
     this.#find = find
+  }
+
+  /** Facts of the raster of a request. */
+  async describe(request: FastifyRequest, signal: AbortSignal, box: LngLatBox | null): Promise<RasterDescription> {
+    return this.#pool.describe((await this.#find(request, signal, box)).image, signal)
   }
 
   /**

@@ -3,7 +3,8 @@ import type { RenderPool } from '@terrane/tiling/raster'
 import type { FastifyRequest } from 'fastify'
 import { abortOnDisconnect } from '../abort-on-disconnect.ts'
 import { tileSetOf } from './addresses.ts'
-import { infoBody, polygonOf, tileJson } from './documents.ts'
+import { epsgOf } from './crs-parameters.ts'
+import { infoBody, infoFeature, tileJson } from './documents.ts'
 import { readStyle } from './parameters.ts'
 import { pictureRoutes } from './picture-routes.ts'
 import { Pictures } from './pictures.ts'
@@ -40,9 +41,10 @@ function documentRoutes(app: Http, pool: RenderPool, find: FindRaster): void {
   app.get(
     '/raster/v1/info.geojson',
     options,
-    abortOnDisconnect(async (request, _reply, signal) => {
-      const about = await describe(request, signal)
-      return { type: 'Feature', geometry: polygonOf(about.bounds), properties: infoBody(about) }
+    abortOnDisconnect(async (request, reply, signal) => {
+      const crs = epsgOf('crs', queryOf(request).get('crs'))
+      void reply.type('application/geo+json')
+      return infoFeature(await describe(request, signal), crs)
     }),
   )
   app.get(

@@ -13,7 +13,7 @@ export const options = { schema: { querystring: Url }, config: { quiet: true } }
 export type FindRaster = (request: FastifyRequest, signal: AbortSignal, area: LngLatBox | null) => Promise<FoundRaster>
 
 /** Parameters that may be repeated: bands, their ranges, names and percentiles. */
-const LISTS: ReadonlySet<string> = new Set(['bidx', 'rescale', 'assets', 'p', 'c'])
+const LISTS: ReadonlySet<string> = new Set(['bidx', 'rescale', 'assets', 'asset_bidx', 'p', 'c'])
 
 /** @throws PARAMETER_REPEATED */
 export function queryOf(request: FastifyRequest): URLSearchParams {

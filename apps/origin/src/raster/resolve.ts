@@ -31,7 +31,7 @@ export async function findRaster(
   } else if (/^https?:\/\//i.test(url)) {
     const source = { kind: 'url', url } as const
     if (isItem(url, choice)) {
-      return foundImage([await itemPart(await opener.textAt(url, MAX_ITEM_BYTES), source, choice.assets, opener)])
+      return foundImage([await itemPart(await opener.textAt(url, MAX_ITEM_BYTES), source, choice, opener)])
     }
     const found = await opener.open(source)
     if (found) return foundImage([await partOf(found, choice, opener)])

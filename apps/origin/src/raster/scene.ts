@@ -7,12 +7,14 @@ import {
   plainFile,
   readStacItem,
   readVrt,
+  type ChosenBand,
   type FileSource,
   type Scene,
   type SceneBand,
 } from '@terrane/tiling/scene'
 import { itemUnreadable, sceneFilesMissing, tooManyFiles } from './errors.ts'
 import type { FileOpener, OpenFile } from './open-file.ts'
+import type { SourceChoice } from './source-choice.ts'
 
 /** Longest STAC item, in bytes. */
 export const MAX_ITEM_BYTES = 4 << 20
@@ -34,11 +36,11 @@ export function filePart({ file, isOpen }: OpenFile): OpenPart {
   return { part: { scene: null, files: [0], boxes: null }, files: [file], isOpen }
 }
 
-/** The bands of a STAC item. @param assets null for red, green and blue @throws SOURCE_UNREADABLE, SCENE_UNUSABLE */
+/** The bands of a STAC item: those named, else red, green and blue. @throws SOURCE_UNREADABLE, SCENE_UNUSABLE */
 export async function itemPart(
   text: string,
   base: FileSource,
-  assets: readonly string[] | null,
+  choice: Pick<SourceChoice, 'assets' | 'assetBands'>,
   opener: FileOpener,
 ): Promise<OpenPart> {
   let value: unknown
@@ -49,7 +51,10 @@ export async function itemPart(
   }
   if ((value as { type?: unknown } | null)?.type !== 'Feature') throw itemUnreadable({ why: 'it is no STAC item' })
   const item = readStacItem(value, 0)
-  const { bands, mask } = chooseBands(item, { assets, channels: ['red', 'green', 'blue'], mask: null })
+  const isAll = choice.assets?.length === 1 && choice.assets[0] === ALL_ASSETS
+  const assets = isAll ? [...new Set(item.bands.map(({ asset }) => asset))] : choice.assets
+  const { bands: chosen, mask } = chooseBands(item, { assets, channels: ['red', 'green', 'blue'], mask: null })
+  const bands = pickBands(chosen, choice.assetBands)
   const at = base.kind === 'url' && item.self !== null && URL.canParse(item.self) ? { ...base, url: item.self } : base
   const files = new FileList((href) => openNear(opener, fileNear(href, at, 'address')))
   const scene = sceneOf(
@@ -63,6 +68,26 @@ export async function itemPart(
     mask && { file: files.numberOf(mask.href), band: mask.band, values: mask.values, bits: mask.bits },
   )
   return openScene(scene, await files.open())
+}
+
+/** TiTiler's name for all assets. */
+const ALL_ASSETS = ':all:'
+
+/** The bands of assets by their numbers, where some are named. @throws SCENE_UNUSABLE for an asset that is not drawn */
+function pickBands(bands: readonly ChosenBand[], picks: SourceChoice['assetBands']): readonly ChosenBand[] {
+  const unknown = [...picks.keys()].find((asset) => !bands.some((band) => band.asset === asset))
+  if (unknown !== undefined)
+    throw itemUnreadable({ why: `asset_bidx names ${unknown}, which is no asset that is drawn` })
+  return bands.flatMap((band, i) => {
+    const numbers = picks.get(band.asset)
+    if (numbers === undefined) return [band]
+    const own = bands.filter(({ asset }) => asset === band.asset)
+    if (own[0] !== bands[i]) return []
+    return numbers.map((number) => {
+      const picked = own.find((one) => one.band === number - 1) ?? band
+      return { ...picked, band: number - 1, name: `${band.asset}_b${number}` }
+    })
+  })
 }
 
 /** A VRT with its files. @throws VRT_UNUSABLE */

@@ -9,6 +9,8 @@ export type SourceOrder = 'newest' | 'oldest' | 'cloud' | 'number'
 export interface SourceChoice {
   /** For a STAC item: names of assets or bands, common names, roles or numbers; null when none is given. */
   readonly assets: readonly string[] | null
+  /** Numbers of an asset's bands from 1, by its name: `asset_bidx=B01|1,2`, or `assets=B01|bidx=1,2`. */
+  readonly assetBands: ReadonlyMap<string, readonly number[]>
   readonly order: SourceOrder
   readonly selection: PixelSelection
   /** Inclusive, RFC 3339. */
@@ -22,9 +24,15 @@ const ORDERS = ['newest', 'oldest', 'cloud', 'number'] as const
 const SELECTIONS = ['first', 'highest', 'lowest', 'mean'] as const
 const MAX_NAMES = 64
 
-/** `assets` of a STAC item; `order`, `pixel_selection`, `since`, `until` and `sources` of a table. @throws BAD_PARAMETER */
+/** `assets` and `asset_bidx` of a STAC item; `order`, `pixel_selection`, `since`, `until` and `sources` of a table. @throws BAD_PARAMETER */
 export function readSourceChoice(query: URLSearchParams): SourceChoice {
-  const assets = query.getAll('assets').flatMap((text) => text.split(','))
+  const assetBands = new Map(query.getAll('asset_bidx').map((text) => bandsOfAsset('asset_bidx', text, '|')))
+  const assets = query.getAll('assets').flatMap((text) => {
+    if (!text.includes('|')) return text.split(',')
+    const [name, bands] = bandsOfAsset('assets', text, '|bidx=')
+    assetBands.set(name, bands)
+    return [name]
+  })
   if (assets.length > MAX_NAMES || assets.includes('')) {
     throw badParameter({
       name: 'assets',
@@ -35,12 +43,27 @@ export function readSourceChoice(query: URLSearchParams): SourceChoice {
   const sources = query.get('sources')?.split(',')
   return {
     assets: assets.length === 0 ? null : assets,
+    assetBands,
     order: oneOf('order', query.get('order') ?? 'newest', ORDERS),
     selection: oneOf('pixel_selection', query.get('pixel_selection') ?? 'first', SELECTIONS),
     since: timeOf('since', query.get('since')),
     until: timeOf('until', query.get('until')),
     sources: sources?.map((text) => integer('sources', text, 0, 2_097_151)) ?? null,
   }
+}
+
+/** An asset and the numbers of its bands. @throws BAD_PARAMETER */
+function bandsOfAsset(name: string, text: string, mark: '|' | '|bidx='): readonly [string, readonly number[]] {
+  const at = text.lastIndexOf(mark)
+  const numbers = at === -1 ? [] : text.slice(at + mark.length).split(',')
+  if (at > 0 && numbers.length <= MAX_NAMES) {
+    return [text.slice(0, at), numbers.map((number) => integer(name, number, 1, 65_535))]
+  }
+  throw badParameter({
+    name,
+    value: text.slice(0, 100),
+    wanted: `an asset and its bands, such as B01${mark}1,2, is wanted`,
+  })
 }
 
 /** A date means the beginning of its day for `since`, and its end for `until`, in UTC. */

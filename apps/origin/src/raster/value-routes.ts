@@ -1,10 +1,11 @@
 import type { Http } from '@terrane/service'
-import type { RenderPool, RenderRequest, StatisticsOptions } from '@terrane/tiling/raster'
+import type { LngLatBox, RenderPool, RenderRequest, StatisticsOptions } from '@terrane/tiling/raster'
 import type { FastifyRequest } from 'fastify'
 import { abortOnDisconnect } from '../abort-on-disconnect.ts'
 import { badParameter, tileOutside } from './errors.ts'
 import { MAX_SHAPE_BYTES, readFeatures } from './feature.ts'
-import { coordinatesOf, integer, number, planeOf, readStyle, sideOf, sizeOf, truth } from './parameters.ts'
+import { coordinateCrsOf, coordinatesOf, targetCrsOf } from './crs-parameters.ts'
+import { integer, number, readStyle, sideOf, sizeOf, truth } from './parameters.ts'
 import { options, queryOf, type FindRaster } from './request.ts'
 
 type Area = Extract<RenderRequest, { kind: 'statistics' }>['area']
@@ -16,17 +17,17 @@ const DEFAULT_SIDE = 1024
 /** Values of rasters: statistics of the whole or of areas, and values at a position. */
 export function valueRoutes(app: Http, pool: RenderPool, find: FindRaster): void {
   pointRoute(app, pool, find)
-  const statistics = async (request: FastifyRequest, signal: AbortSignal, area: Area) => {
+  const statistics = async (request: FastifyRequest, signal: AbortSignal, area: Area, box: LngLatBox | null) => {
     const query = queryOf(request)
     const wanted = { kind: 'statistics', area, style: readStyle(query), options: readStatistics(query) } as const
-    const { image } = await find(request, signal, area.type === 'box' ? area.box : null)
+    const { image } = await find(request, signal, box)
     return pool.statistics(image, wanted, signal)
   }
   app.get(
     '/raster/v1/statistics',
     options,
     abortOnDisconnect(async (request, _reply, signal) => {
-      const found = await statistics(request, signal, { type: 'preview', ...sizesOf(request) })
+      const found = await statistics(request, signal, { type: 'preview', ...sizesOf(request) }, null)
       if (found === null) throw tileOutside()
       return found
     }),
@@ -34,19 +35,18 @@ export function valueRoutes(app: Http, pool: RenderPool, find: FindRaster): void
   app.post(
     '/raster/v1/statistics',
     { ...options, bodyLimit: MAX_SHAPE_BYTES },
-    abortOnDisconnect(async (request, _reply, signal) => {
+    abortOnDisconnect(async (request, reply, signal) => {
       const features: object[] = []
-      for (const { feature, area } of readFeatures(request.body, MAX_FEATURES, coordinatesOf(queryOf(request)))) {
-        const found = await statistics(request, signal, {
-          type: 'box',
-          ...area,
-          ...sizesOf(request),
-          plane: planeOf(queryOf(request)),
-        })
+      const query = queryOf(request)
+      const wanted = { ...sizesOf(request), crs: targetCrsOf(query) }
+      for (const { feature, area } of readFeatures(request.body, MAX_FEATURES, coordinateCrsOf(query))) {
+        const { box, ...of } = area
+        const found = await statistics(request, signal, { type: 'box', ...of, ...wanted }, box)
         const { properties } = feature as { properties?: object | null }
         features.push({ ...feature, properties: { ...properties, statistics: found } })
       }
       const isOne = (request.body as { type: unknown }).type === 'Feature'
+      void reply.type('application/geo+json')
       return isOne ? features[0] : { type: 'FeatureCollection', features }
     }),
   )

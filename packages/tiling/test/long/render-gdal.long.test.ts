@@ -3,13 +3,23 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { TerraneError, seededRandom } from '@terrane/core'
-import { openFileSource, openRenderer, tileView } from '../../src/raster/index.ts'
-import type { RasterRenderer } from '../../src/raster/index.ts'
+import { openFileSource, openRenderer, RESAMPLINGS, tileView } from '../../src/raster/index.ts'
+import type { RasterRenderer, RenderResampling } from '../../src/raster/index.ts'
 import { sharedFolder } from '../shared.ts'
 
 const script = join(import.meta.dirname, 'render-gdal.py')
 const SIZE = 256
 const VIEWS = 5
+/**
+ * Share of pixels that may differ where it is not 0.1 %: gdalwarp's spline is negative beyond its end when it is widened,
+ * and its means have a pixel where only an edge of it lies on the raster.
+ */
+const LIMITS: Partial<Record<RenderResampling, number>> = {
+  cubic_spline: 0.004,
+  average: 0.002,
+  mode: 0.004,
+  rms: 0.002,
+}
 
 const folders = ['geotiff', 'geotiff-synthetic']
   .map((name) => join(sharedFolder('data') ?? '', name))
@@ -50,8 +60,9 @@ test.skipIf(there)(
 )
 
 describe.runIf(there)('pictures of tiles beside gdalwarp with an exact transform and one overview', () => {
-  for (const resampling of ['nearest', 'bilinear'] as const) {
-    test(`${resampling}: 99.9 % of the pixels of random views are within 1 DN after rescaling`, async () => {
+  for (const resampling of RESAMPLINGS) {
+    const limit = LIMITS[resampling] ?? 0.001
+    test(`${resampling}: all but ${limit * 100} % of the pixels of random views are within 1 DN after rescaling`, async () => {
       const views = files.flatMap((file) => viewsOf(file))
       const warped = warp(views.map((view) => ({ ...view, size: SIZE, resampling })))
       let [pixels, wrong, drawn] = [0, 0, 0]
@@ -72,7 +83,7 @@ describe.runIf(there)('pictures of tiles beside gdalwarp with an exact transform
       }
       const told = `${resampling}: ${drawn} views, ${wrong} of ${pixels} pixels differ by more than 1 DN\n${worst.join('\n')}`
       expect(drawn).toBeGreaterThan(100)
-      expect(wrong / pixels, told).toBeLessThan(0.001)
+      expect(wrong / pixels, told).toBeLessThan(limit)
     })
   }
 })
@@ -131,7 +142,7 @@ function warp(views: readonly object[]): Warped[] {
 async function compare(
   { file, z, x, y }: Wanted,
   gdal: Warped,
-  resampling: 'nearest' | 'bilinear',
+  resampling: RenderResampling,
 ): Promise<{ pixels: number; wrong: number } | null> {
   const renderer = open(file) as RasterRenderer
   const { raster, defaultBands } = renderer

@@ -151,6 +151,18 @@ describe('a CRS without a code', () => {
     `PARAMETER["Standard_Parallel_1",29.5],PARAMETER["Standard_Parallel_2",45.5],PARAMETER["Latitude_Of_Origin",23.0],${unit},` +
     'VERTCS["NAVD_1988",VDATUM["x"],PARAMETER["Vertical_Shift",0.0],UNIT["Centimeter",0.01]]]'
 
+  test('is refused for a text of an unknown projection, whose keys are those of its geographic CRS', async () => {
+    const text = albers('x').replace('PROJECTION["Albers"]', 'PROJECTION["Geostationary_Satellite"]')
+    const geostationary = raster({
+      keys: [
+        [1024, 32_767],
+        [1026, text],
+        [2048, 4326],
+      ],
+    })
+    await expect(geostationary).rejects.toMatchObject({ code: 'UNSUPPORTED_CRS' })
+  })
+
   test("is made of ArcGIS's text, which goes before the keys", async () => {
     const { crs } = await raster({
       keys: [

@@ -14,17 +14,25 @@ const OPEN = / ?\+towgs84=@(\d+)/
  * @throws CRS_NEEDS_GRID when corners and middle of the raster are not all shifted in the same way
  */
 export function withShift(crs: RasterCrs, raster: RasterInfo): RasterCrs {
+  if (!OPEN.test(crs.definition)) return crs
+  const { inverse } = converterOf(crs.definition.replace(OPEN, ''))
+  return withShiftAt(
+    crs,
+    placesOf(raster).map((place) => inverse(place)),
+  )
+}
+
+/**
+ * As {@link withShift}, for places in longitude and latitude.
+ *
+ * @throws CRS_NEEDS_GRID when they are not all shifted in the same way
+ */
+export function withShiftAt(crs: RasterCrs, places: readonly (readonly [number, number])[]): RasterCrs {
   const open = OPEN.exec(crs.definition)
   if (open === null) return crs
   const plain = crs.definition.replace(OPEN, '')
   const areas = areasOf(Number(open[1]))
-  const { inverse } = converterOf(plain)
-  const shifts = new Set(
-    placesOf(raster).map((place) => {
-      const [lng, lat] = inverse(place)
-      return areas.find((area) => holds(area, lng, lat))?.shift ?? ''
-    }),
-  )
+  const shifts = new Set(places.map(([lng, lat]) => areas.find((area) => holds(area, lng, lat))?.shift ?? ''))
   const [shift = ''] = shifts
   const name = crs.epsg === null ? crs.name : `EPSG:${crs.epsg} (${crs.name})`
   if (shifts.size > 1 || shift === '') throw needsGrid({ crs: name, meters: null })

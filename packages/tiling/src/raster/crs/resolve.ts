@@ -1,6 +1,7 @@
 import { needsGrid, noGeoreference, unsupportedCrs } from '../errors.ts'
 import type { RasterCrs, RasterInfo } from '../raster-info.ts'
 import { buildDefinition } from './by-parameters.ts'
+import type { Built } from './by-parameters.ts'
 import type { CrsCatalogue } from './catalogue.ts'
 import { withShift } from './datum-shifts.ts'
 import { findByName, findInTable } from './epsg-table.ts'
@@ -38,7 +39,8 @@ function stated(raster: RasterInfo, catalogue: CrsCatalogue): RasterCrs {
   return byContent(raster, catalogue)
 }
 
-function byCode(epsg: number, crsName: string | null, catalogue: CrsCatalogue): RasterCrs {
+/** The CRS of an EPSG code, without the datum shift of a place. @throws UNSUPPORTED_CRS, CRS_NEEDS_GRID */
+export function byCode(epsg: number, crsName: string | null, catalogue: CrsCatalogue): RasterCrs {
   const crs = catalogue.find(epsg)
   if (crs !== null) return crs
   const entry = findInTable(epsg)
@@ -58,13 +60,20 @@ function byContent({ geoKeys, citations, crsName }: RasterInfo, catalogue: CrsCa
     return byCode(WEB_MERCATOR, null, catalogue)
   }
   const keys = keysOfWkt(citations) ?? geoKeys
-  const built = buildDefinition(keys)
+  const built = withoutProjection(buildDefinition(keys), citations)
   if ('definition' in built) return { epsg: null, name, definition: built.definition, exceptions: [] }
   for (const citation of citations) {
     const code = findByName(citation)
     if (code !== null) return byCode(code, citation, catalogue)
   }
   throw unsupportedCrs({ crs: `"${name}" (no EPSG code; ${built.why})` })
+}
+
+/** The keys beside the text of a projected CRS may be those of its geographic CRS alone: its meters are no degrees. */
+function withoutProjection(built: Built, citations: readonly string[]): Built {
+  const isProjected = citations.some((citation) => /(?:^|=)\s*proj(?:cs|crs)\[/i.test(citation))
+  if (!isProjected || !('definition' in built) || !built.definition.startsWith('+proj=longlat')) return built
+  return { why: 'its projection is not known' }
 }
 
 /** Keys of the geographic and of the projected CRS. */

@@ -1,3 +1,5 @@
+import { TerraneError } from '@terrane/core'
+import { ownBounds } from './area-view.ts'
 import type { RasterRenderer, RasterSummary } from './renderer.ts'
 
 /** Description of a raster, as plain data. */
@@ -23,17 +25,14 @@ export interface RasterDescription extends RasterSummary {
   readonly overviews: readonly number[]
   readonly palette: boolean
   readonly defaultBands: readonly number[]
-  /** The range of stored values of each of these bands that is shown: `rescale` of a request that draws the same. */
+  /** The range of stored values of each of these bands that is shown: `rescale` of a request that draws the same. Empty without a valid pixel. */
   readonly limits: readonly (readonly [number, number])[]
 }
 
-/** @throws NO_VALID_PIXELS, CORRUPT_TILE */
+/** @throws CORRUPT_TILE */
 export async function describeRaster(renderer: RasterRenderer): Promise<RasterDescription> {
   const { raster, bounds, minzoom, maxzoom, epsg, defaultBands } = renderer
-  const { width, height, affine } = raster
-  const [x0, xc, xr, y0, yc, yr] = affine ?? [0, 1, 0, 0, 0, 1]
-  const xs = [x0, x0 + width * xc, x0 + height * xr, x0 + width * xc + height * xr]
-  const ys = [y0, y0 + width * yc, y0 + height * yr, y0 + width * yc + height * yr]
+  const { width, height } = raster
   return {
     bounds,
     minzoom,
@@ -44,7 +43,7 @@ export async function describeRaster(renderer: RasterRenderer): Promise<RasterDe
     bytes: raster.bytes,
     dtype: raster.sampleType,
     crsName: renderer.crsName,
-    ownBounds: [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)],
+    ownBounds: ownBounds(raster),
     compression: raster.compression,
     nodata: raster.nodata,
     nodataType: raster.alphaBand !== null ? 'Alpha' : raster.mask ? 'Mask' : raster.nodata !== null ? 'Nodata' : 'None',
@@ -52,6 +51,11 @@ export async function describeRaster(renderer: RasterRenderer): Promise<RasterDe
     overviews: raster.overviews.map((overview) => Math.round(width / overview.width)),
     palette: raster.palette !== null,
     defaultBands,
-    limits: await renderer.limits(defaultBands),
+    limits: await renderer.limits(defaultBands).catch(noneWhenEmpty),
   }
+}
+
+function noneWhenEmpty(error: unknown): readonly [] {
+  if (error instanceof TerraneError && error.code === 'NO_VALID_PIXELS') return []
+  throw error
 }

@@ -96,3 +96,10 @@ export const crsWithoutCode = defineError(
   (f: { name: string }) => `A GeoTIFF in ${f.name} cannot be written: it has no EPSG code.`,
   () => ({ hint: 'Ask for a tile or a bbox, which are in EPSG:3857, or for format npy.' }),
 )
+
+export const areaOutsideCrs = defineError(
+  'AREA_OUTSIDE_CRS',
+  'invalid',
+  (f: { crs: string }) => `The area has no place in ${f.crs}.`,
+  () => ({ hint: 'Ask for a smaller area, or for another dst_crs.' }),
+)

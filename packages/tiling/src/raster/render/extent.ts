@@ -1,6 +1,8 @@
 import { TerraneError } from '@terrane/core'
+import { converterOf } from '../crs/converter.ts'
 import { footprint } from '../footprint/footprint.ts'
 import type { PixelRect } from '../plan.ts'
+import type { RasterCrs } from '../raster-info.ts'
 import type { Georeference } from './placement.ts'
 import { MERCATOR_EDGE } from './view.ts'
 import type { View } from './view.ts'
@@ -41,6 +43,7 @@ export function boundsOf(boxes: readonly LngLatBox[]): LngLatBox {
 export function visibleRect(view: View, boxes: readonly LngLatBox[]): PixelRect | null {
   const all = { x: 0, y: 0, width: view.width, height: view.height }
   if (view.plane === 'raster') return all
+  if (view.plane === 'crs' && view.crs) return rectInCrs(view, view.crs, boxes)
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity]
   for (const [west, south, east, north] of boxes) {
     for (const turn of [-360, 0, 360]) {
@@ -60,6 +63,40 @@ export function visibleRect(view: View, boxes: readonly LngLatBox[]): PixelRect 
   const y = Math.max(0, Math.floor(top))
   const width = Math.min(view.width, Math.ceil(right)) - x
   const height = Math.min(view.height, Math.ceil(bottom)) - y
+  return width > 0 && height > 0 ? { x, y, width, height } : null
+}
+
+/** Points of an edge of a box that are projected. */
+const EDGE_POINTS = 64
+
+/** As {@link visibleRect}, in another CRS: the whole view where an edge of a box has no place in it. */
+function rectInCrs(view: View, crs: RasterCrs, boxes: readonly LngLatBox[]): PixelRect | null {
+  const { forward } = converterOf(crs.definition)
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity]
+  for (const [west, south, east, north] of boxes) {
+    for (let i = 0; i <= EDGE_POINTS; i++) {
+      const [lng, lat] = [west + ((east - west) * i) / EDGE_POINTS, south + ((north - south) * i) / EDGE_POINTS]
+      for (const at of [
+        [lng, south],
+        [lng, north],
+        [west, lat],
+        [east, lat],
+      ] as const) {
+        const [x, y] = forward(at)
+        const [column, row] = [(x - view.left) / view.pixelWidth, (view.top - y) / view.pixelHeight]
+        if (!Number.isFinite(column + row)) return { x: 0, y: 0, width: view.width, height: view.height }
+        left = Math.min(left, column)
+        right = Math.max(right, column)
+        top = Math.min(top, row)
+        bottom = Math.max(bottom, row)
+      }
+    }
+  }
+  // Between two points an edge may bend outwards.
+  const slack = 2 + Math.max(right - left, bottom - top) / 100
+  const [x, y] = [Math.max(0, Math.floor(left - slack)), Math.max(0, Math.floor(top - slack))]
+  const width = Math.min(view.width, Math.ceil(right + slack)) - x
+  const height = Math.min(view.height, Math.ceil(bottom + slack)) - y
   return width > 0 && height > 0 ? { x, y, width, height } : null
 }
 

@@ -3,26 +3,35 @@ import type { Affine, RasterCrs, RasterInfo } from '../raster-info.ts'
 import { estimateScale } from '../scale.ts'
 import type { ByteSource } from '../source.ts'
 import { blocksOf } from '../window.ts'
-import { readBilinear, windowOf } from './bilinear.ts'
+import { readArea } from './area-mean.ts'
+import { readBilinear } from './bilinear.ts'
 import type { BlockStore, ByteSpan } from './blocks.ts'
 import { boxesOf, visibleRect } from './extent.ts'
 import { projectPixels } from './grid.ts'
 import type { SourceGrid } from './grid.ts'
+import { tileTooCoarse } from './errors.ts'
+import { KERNELS, readKernel, wideningOf } from './kernel.ts'
+import type { KernelName } from './kernel.ts'
 import { addCost, rememberLimits } from './layer.ts'
-import type { FileNeed, Layer, LayerChoice } from './layer.ts'
+import type { FileNeed, Layer, LayerChoice, RenderResampling } from './layer.ts'
 import { chooseLevel, stepOf } from './level.ts'
 import type { ChosenLevel } from './level.ts'
+import { windowOf } from './load-window.ts'
+import type { WindowRead } from './load-window.ts'
 import { readNearest, visitsOf } from './nearest.ts'
 import { bandsToRead, blockOfBand } from './pixels.ts'
 import type { ReadPixels } from './pixels.ts'
 import { toSource } from './placement.ts'
+import { stepsOf } from './steps.ts'
 import type { Georeference } from './placement.ts'
-import { fittedSize, wholeView } from './view.ts'
+import { fittedSize, fullSize, wholeView } from './view.ts'
 import type { View } from './view.ts'
 import { zoomsOf } from './zooms.ts'
 
-/** Windows with more pixels are sampled by nearest neighbour: at such a reduction interpolation changes little. */
+/** Windows with more pixels are sampled by nearest neighbour instead of bilinear, which changes little at such a reduction. */
 const MAX_WINDOW = 1 << 23
+/** Samples of a window for the other methods: those under a largest picture of four bands at half the resolution. */
+const MAX_SAMPLES = 72 << 20
 /** Largest stray of the transform from the exact one, in pixels of the image that is read. */
 const TOLERANCE = 0.05
 
@@ -56,21 +65,24 @@ export function fileLayer(file: LayerFile, { affine, crs, clip }: FilePlace): La
     plans.set(view, plan)
     return plan
   }
+  const step = (view: View): number => {
+    const visible = visibleRect(view, boxes)
+    return visible === null ? 1 : stepOf(toSource(view, place), visible)
+  }
   return {
     raster: { ...raster, affine },
     crs,
     boxes,
     reference: null,
     ...zoomsOf(place, boxes),
-    wholeView: (size, maxSize) => wholeView({ ...raster, affine }, ...(size ?? fittedSize(raster, maxSize))),
+    wholeView: (size, maxSize) =>
+      wholeView({ ...raster, affine }, ...(size ? fullSize(raster, size) : fittedSize(raster, maxSize))),
     limits: rememberLimits(async (bands) => {
       const { min, max } = await estimateScale(source, raster, bands)
       return bands.map((_, i) => [min[i] as number, max[i] as number] as const)
     }),
-    levelOf(view) {
-      const visible = visibleRect(view, boxes)
-      return visible === null ? 0 : chooseLevel(raster, stepOf(toSource(view, place), visible)).index
-    },
+    levelOf: (view) => chooseLevel(raster, step(view)).index,
+    stepOf: step,
     needs(view, choice) {
       const plan = planOf(view)
       const { need } = plan === null ? { need: null } : readingOf(file, plan, choice)
@@ -94,7 +106,7 @@ interface ViewPlan {
 
 /** How the pixels of a view are read. */
 interface Reading {
-  /** The window that bilinear sampling keeps in memory; null for nearest. */
+  /** The window that is kept in memory for a mean; null for nearest. */
   readonly window: PixelRect | null
   /** Null where no pixel of the raster is in sight. */
   readonly need: FileNeed | null
@@ -126,12 +138,34 @@ function readingOf(file: LayerFile, plan: ViewPlan, choice: LayerChoice): Readin
   const known = plan.readings.get(key)
   if (known) return known
   const { grid, chosen } = plan
-  const isSmooth = choice.resampling === 'bilinear' && file.raster.palette === null
-  const wanted = isSmooth ? windowOf(grid, chosen) : null
-  const window = wanted !== null && wanted.width * wanted.height <= MAX_WINDOW ? wanted : null
+  const reach = reachOf(file, plan, choice.resampling)
+  const wanted = reach === null ? null : windowOf(grid, chosen, reach)
+  const window = wanted !== null && fitsWindow(wanted, choice) ? wanted : null
   const reading = { window, need: needOf(file, plan, bandsToRead(file.raster, choice), window) }
   plan.readings.set(key, reading)
   return reading
+}
+
+/** Pixels around a position that a method reads; null for the nearest one. The numbers of a palette have no mean. */
+function reachOf({ raster }: LayerFile, { grid, chosen }: ViewPlan, resampling: RenderResampling): number | null {
+  if (resampling === 'nearest' || (raster.palette !== null && resampling !== 'mode')) return null
+  if (resampling === 'bilinear') return 0.5
+  const steps = stepsOf(grid, chosen)
+  if (!(resampling in KERNELS)) return steps.across + steps.down + 1
+  return Math.ceil(KERNELS[resampling as KernelName].radius * Math.max(...wideningOf(steps)))
+}
+
+/** @throws TILE_TOO_COARSE for a method that would show something else without all pixels */
+function fitsWindow({ width, height }: PixelRect, { bands, resampling }: LayerChoice): boolean {
+  if (resampling === 'bilinear') return width * height <= MAX_WINDOW
+  const samples = width * height * bands.length
+  if (samples > MAX_SAMPLES) throw tileTooCoarse({ pixels: samples, limit: MAX_SAMPLES })
+  return true
+}
+
+function readWindow(read: WindowRead, resampling: RenderResampling): Promise<ReadPixels> {
+  if (resampling === 'average' || resampling === 'mode' || resampling === 'rms') return readArea(read, resampling)
+  return resampling === 'bilinear' || resampling === 'nearest' ? readBilinear(read) : readKernel(read, resampling)
 }
 
 function keyOf({ bands, nodata, resampling }: LayerChoice): string {
@@ -148,7 +182,7 @@ async function readPlan(file: LayerFile, plan: ViewPlan, wanted: LayerChoice): P
   const { grid, chosen } = plan
   const choice = { bands: wanted.bands, nodata: wanted.nodata ?? raster.nodata }
   const pixels = window
-    ? await readBilinear(raster, chosen, grid, window, choice, store)
+    ? await readWindow({ raster, chosen, grid, window, choice, store }, wanted.resampling)
     : await readNearest(raster, chosen, grid, choice, store)
   return pixels.alpha.some((value) => value > 0) ? pixels : null
 }

@@ -4,10 +4,20 @@ import type { ByteSpan } from './blocks.ts'
 import { tileTooCoarse } from './errors.ts'
 import type { LngLatBox } from './extent.ts'
 import type { ReadPixels } from './pixels.ts'
-import type { View } from './view.ts'
+import type { View, WantedSize } from './view.ts'
 
-/** How values between pixels are found. */
-export type RenderResampling = 'nearest' | 'bilinear'
+/** How values between pixels are found, by the names of GDAL. */
+export const RESAMPLINGS = [
+  'nearest',
+  'bilinear',
+  'cubic',
+  'cubic_spline',
+  'lanczos',
+  'average',
+  'mode',
+  'rms',
+] as const
+export type RenderResampling = (typeof RESAMPLINGS)[number]
 
 /** Which values of a layer are wanted. */
 export interface LayerChoice {
@@ -70,11 +80,13 @@ export interface Layer extends ZoomRange {
   /** The layer that decides the style of all: the first of a mosaic, else this one. */
   readonly reference: Layer | null
   /** A view of the whole layer in a given size; it has the proportions of `raster` unless the layer is a mosaic. */
-  wholeView(size: readonly [number, number] | null, maxSize: number): View
+  wholeView(size: WantedSize | null, maxSize: number): View
   /** The default range of physical values of each band. @throws NO_VALID_PIXELS */
   readonly limits: Limits
   /** Which image a view is read from, 0 for the full resolution. */
   levelOf(view: View): number
+  /** Pixels of the full resolution along a pixel of a view; 1 if unknown. */
+  stepOf(view: View): number
   /** The byte ranges that `read` will need; empty when the layer is not visible. @throws TILE_TOO_COARSE */
   needs(view: View, choice: LayerChoice): readonly FileNeed[]
   /** Values of a whole view; null where there are none. @throws TILE_TOO_COARSE, CORRUPT_TILE */

@@ -1,10 +1,10 @@
 import { mosaicMixed, mosaicTooDense } from './errors.ts'
 import { boundsOf, visibleRect } from './extent.ts'
+import { mercatorView } from './area-view.ts'
 import type { LngLatBox } from './extent.ts'
 import { addCost } from './layer.ts'
 import type { FetchTogether, Layer, LayerChoice } from './layer.ts'
 import type { ReadPixels } from './pixels.ts'
-import { boxView, fittedBoxView } from './view.ts'
 import type { View } from './view.ts'
 
 /** How the values of layers that lie over each other become one, pixel by pixel and band by band. */
@@ -38,9 +38,10 @@ export function mosaicLayer(parts: readonly MosaicPart[], selection: PixelSelect
     reference: head,
     minzoom: head.minzoom,
     maxzoom: head.maxzoom,
-    wholeView: (size, maxSize) => boundsView(boundsOf(boxes), size, maxSize),
+    wholeView: (size, maxSize) => mercatorView(head, boundsOf(boxes), size, maxSize),
     limits: (bands) => head.limits(bands),
     levelOf: (view) => head.levelOf(view),
+    stepOf: (view) => head.stepOf(view),
     needs: () => [],
     read: (view, choice) => readParts(placed, { view, choice, selection, head, fetch }),
   }
@@ -150,12 +151,4 @@ const MIXES: Readonly<Record<PixelSelection, (old: number, value: number, count:
   highest: (old, value) => Math.max(old, value),
   lowest: (old, value) => Math.min(old, value),
   mean: (old, value, count) => old + (value - old) / (count + 1),
-}
-
-/** View of a whole box in Web Mercator, in its proportions unless a size is given. */
-function boundsView(bounds: LngLatBox, size: readonly [number, number] | null, maxSize: number): View {
-  const [west, south, east, north] = bounds
-  const edge = 85.05
-  const box = [west, Math.max(-edge, south), east < west ? east + 360 : east, Math.min(edge, north)] as const
-  return size === null ? fittedBoxView(box, maxSize) : boxView(box, ...size)
 }

@@ -28,7 +28,7 @@ export function toSource(view: View, place: Georeference): ToSource {
     }
   }
   const determinant = xc * yr - xr * yc
-  const write = (x: number, y: number, out: Float64Array, at: number): void => {
+  const write: Write = (x, y, out, at) => {
     out[at] = ((x - x0) * yr - (y - y0) * xr) / determinant
     out[at + 1] = ((y - y0) * xc - (x - x0) * yc) / determinant
   }
@@ -42,6 +42,7 @@ export function toSource(view: View, place: Georeference): ToSource {
   if (view.plane === 'mercator' && place.crs.epsg === 3857) {
     return (column, row, out, at) => write(left + column * pixelWidth, top - row * pixelHeight, out, at)
   }
+  if (view.plane === 'crs' && view.crs) return fromCrs(view, view.crs, place, write)
   const isPlain = view.plane === 'lnglat'
   const lngOf = (column: number): number => (left + column * pixelWidth) * (isPlain ? 1 : 180 / MERCATOR_EDGE)
   const latOf = (row: number): number => {
@@ -59,6 +60,27 @@ export function toSource(view: View, place: Georeference): ToSource {
   return (column, row, out, at) => {
     const [x, y] = forward([lngOf(column), latOf(row)])
     write(x, y, out, at)
+  }
+}
+
+type Write = (x: number, y: number, out: Float64Array, at: number) => void
+
+/** Places of a view in a CRS. @param write turns coordinates of the raster's CRS into pixels */
+function fromCrs(
+  { left, top, pixelWidth, pixelHeight }: View,
+  crs: RasterCrs,
+  place: Georeference,
+  write: Write,
+): ToSource {
+  if (crs.definition === place.crs.definition) {
+    return (column, row, out, at) => write(left + column * pixelWidth, top - row * pixelHeight, out, at)
+  }
+  const { inverse } = converterOf(crs.definition)
+  const { forward } = converterOf(place.crs.definition)
+  const west = isPlainLngLat(place.crs) ? westOf(place) : null
+  return (column, row, out, at) => {
+    const [x, y] = forward(inverse([left + column * pixelWidth, top - row * pixelHeight]))
+    write(west === null ? x : x - 360 * Math.floor((x - west) / 360), y, out, at)
   }
 }
 

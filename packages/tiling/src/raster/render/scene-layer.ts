@@ -6,13 +6,15 @@ import { planStack } from '../scene/plan-stack.ts'
 import type { PlannedBand, PlannedPiece, StackPlan } from '../scene/plan-stack.ts'
 import { samplesOf } from '../scene/sample-types.ts'
 import type { Scene, SceneMask } from '../scene/scene.ts'
-import { boxesOf } from './extent.ts'
+import { boxesOf, visibleRect } from './extent.ts'
 import { fileLayer } from './file-layer.ts'
 import type { LayerFile } from './file-layer.ts'
 import { addCost, rememberLimits } from './layer.ts'
 import type { FetchTogether, FileNeed, Layer, LayerChoice } from './layer.ts'
+import { stepOf } from './level.ts'
 import type { ReadPixels } from './pixels.ts'
-import { fittedSize, wholeView } from './view.ts'
+import { toSource } from './placement.ts'
+import { fittedSize, fullSize, wholeView } from './view.ts'
 import type { View } from './view.ts'
 import { zoomsOf } from './zooms.ts'
 
@@ -58,11 +60,15 @@ export function sceneLayer(files: readonly LayerFile[], scene: Scene, fetch: Fet
     boxes,
     reference: null,
     ...zoomsOf(place, boxes),
-    wholeView: (size, maxSize) => wholeView(plan, ...(size ?? fittedSize(plan, maxSize))),
+    wholeView: (size, maxSize) => wholeView(plan, ...(size ? fullSize(plan, size) : fittedSize(plan, maxSize))),
     limits: rememberLimits(async (bands) =>
       Promise.all(bands.map((band) => limitsOf(plan.bands[band] as PlannedBand, first(band).piece, used))),
     ),
     levelOf: (view) => first(0).layer.levelOf(view),
+    stepOf(view) {
+      const visible = visibleRect(view, boxes)
+      return visible === null ? 1 : stepOf(toSource(view, place), visible)
+    },
     needs,
     async read(view, choice) {
       const needed = needs(view, choice)

@@ -1,11 +1,17 @@
-import type { Affine } from '../raster-info.ts'
+import { valuesTooMany } from './errors.ts'
+import type { Affine, RasterCrs } from '../raster-info.ts'
 
 /** Grid of a picture: square or oblong pixels in a plane. Row 0 is the upper one. */
 export interface View {
   readonly width: number
   readonly height: number
-  /** `mercator`: meters of EPSG:3857. `lnglat`: degrees. `raster`: pixels of a raster, without reprojection. */
-  readonly plane: 'mercator' | 'lnglat' | 'raster'
+  /**
+   * `mercator`: meters of EPSG:3857. `lnglat`: degrees. `crs`: units of `crs`. `raster`: pixels of a raster, without
+   * reprojection.
+   */
+  readonly plane: 'mercator' | 'lnglat' | 'crs' | 'raster'
+  /** In the plane `crs`: that CRS. */
+  readonly crs?: RasterCrs
   /** Upper left corner, and the size of a pixel, in the plane's unit; y runs down in `raster`, else up. */
   readonly left: number
   readonly top: number
@@ -61,17 +67,6 @@ export function tileView(
   }
 }
 
-/** The view of a box in its proportions in a plane. */
-export function fittedBoxView(
-  box: readonly [number, number, number, number],
-  maxSize: number,
-  plane: 'mercator' | 'lnglat' = 'mercator',
-): View {
-  const { pixelWidth, pixelHeight } = boxView(box, 1, 1, plane)
-  const pixel = Math.max(pixelWidth, pixelHeight) / maxSize
-  return boxView(box, Math.max(1, Math.round(pixelWidth / pixel)), Math.max(1, Math.round(pixelHeight / pixel)), plane)
-}
-
 /** A view of one pixel around a place, so small that it uses the full resolution. */
 export function pointView([lng, lat]: readonly [number, number]): View {
   const half = 1e-10
@@ -84,18 +79,6 @@ export function pointView([lng, lat]: readonly [number, number]): View {
     pixelWidth: 2 * half,
     pixelHeight: 2 * half,
   }
-}
-
-/** The view of a box of longitudes and latitudes, west, south, east and north in degrees. */
-export function boxView(
-  box: readonly [number, number, number, number],
-  width: number,
-  height: number,
-  plane: 'mercator' | 'lnglat' = 'mercator',
-): View {
-  const [west, south, east, north] = plane === 'lnglat' ? box : [xOf(box[0]), yOf(box[1]), xOf(box[2]), yOf(box[3])]
-  const [pixelWidth, pixelHeight] = [(east - west) / width, (north - south) / height]
-  return { width, height, plane, left: west, top: north, pixelWidth, pixelHeight }
 }
 
 /** The whole of a raster in its own plane, brought to a size. */
@@ -116,19 +99,35 @@ export function wholeView(
   }
 }
 
+/** Width and height of a picture in pixels; null for a side that follows from the other one. */
+export type WantedSize = readonly [number | null, number | null]
+
+/** A size in the proportions of a raster, whose missing side is rounded up. @throws PICTURE_TOO_LARGE */
+export function fullSize(
+  { width, height }: { readonly width: number; readonly height: number },
+  [wantedWidth, wantedHeight]: WantedSize,
+): readonly [number, number] {
+  const columns = wantedWidth ?? wholePixels(((wantedHeight as number) * width) / height)
+  const rows = wantedHeight ?? wholePixels((columns * height) / width)
+  if (Math.max(columns, rows) > MAX_SIDE) throw valuesTooMany({ values: columns * rows, limit: MAX_SIDE * MAX_SIDE })
+  return [columns, rows]
+}
+
 /** The largest size within `maxSize` on both sides that keeps a raster's proportions, and never enlarges it. */
 export function fittedSize(
-  { width, height }: { readonly width: number; readonly height: number },
+  raster: { readonly width: number; readonly height: number },
   maxSize: number,
 ): readonly [number, number] {
-  const factor = Math.min(1, maxSize / Math.max(width, height))
-  return [Math.max(1, Math.round(width * factor)), Math.max(1, Math.round(height * factor))]
+  if (Math.max(raster.width, raster.height) <= maxSize) return [raster.width, raster.height]
+  return fullSize(raster, raster.width >= raster.height ? [maxSize, null] : [null, maxSize])
 }
 
-function xOf(lng: number): number {
-  return (lng / 180) * MERCATOR_EDGE
-}
+/** Longest side of a picture in pixels. */
+const MAX_SIDE = 2048
 
-function yOf(lat: number): number {
-  return Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360)) * (MERCATOR_EDGE / Math.PI)
+/** Fractions of a pixel up to this are rounding errors. */
+const ROUNDING = 1e-6
+
+function wholePixels(side: number): number {
+  return Math.max(1, Math.ceil(side - ROUNDING))
 }

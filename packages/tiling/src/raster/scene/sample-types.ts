@@ -34,18 +34,22 @@ function wider(a: SampleType, b: SampleType): SampleType {
 /** Numbers as samples; to whole ones they are rounded half away from zero and brought into the range, as GDAL does. */
 export function samplesOf(values: Float64Array, type: SampleType): Samples {
   const samples = allocateSamples(type, values.length)
+  const rounded = Float64Array.from(values)
+  roundTo(rounded, type)
+  samples.set(rounded)
+  return samples
+}
+
+/** Rounds numbers to a type in place: half away from zero and into its range, unless it has fractions. */
+export function roundTo(values: Float32Array | Float64Array, type: SampleType): void {
   const whole = WHOLE[type]
-  if (whole === undefined) {
-    samples.set(values)
-    return samples
-  }
+  if (whole === undefined) return
   const [bits, signed] = whole
   const low = signed ? -(2 ** (bits - 1)) : 0
   const high = low + 2 ** bits - 1
   for (let i = 0; i < values.length; i++) {
     const value = values[i] as number
     const rounded = value < 0 ? Math.ceil(value - 0.5) : Math.floor(value + 0.5)
-    samples[i] = rounded < low ? low : rounded > high ? high : rounded
+    values[i] = rounded < low ? low : rounded > high ? high : rounded
   }
-  return samples
 }

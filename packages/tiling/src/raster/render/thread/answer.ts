@@ -1,4 +1,8 @@
+import { boundsView, crsForLayer, ownBounds } from '../area-view.ts'
 import { describeRaster } from '../describe.ts'
+import { boundsOf, visibleRect } from '../extent.ts'
+import type { LngLatBox } from '../extent.ts'
+import type { CrsBounds } from '../../crs/bounds.ts'
 import { encodePicture } from '../encode.ts'
 import type { Layer } from '../layer.ts'
 import type { ReadPixels } from '../pixels.ts'
@@ -11,7 +15,7 @@ import { encodeGeoTiff } from '../values/geotiff.ts'
 import { encodeNpy } from '../values/npy.ts'
 import { cutShape } from '../values/shape.ts'
 import { bandStatistics } from '../values/statistics.ts'
-import { boxView, fittedBoxView, pointView, tileView } from '../view.ts'
+import { pointView, tileView } from '../view.ts'
 import type { View } from '../view.ts'
 import type {
   BoxArea,
@@ -32,16 +36,28 @@ export async function answer(renderer: RasterRenderer, request: RenderRequest): 
   if (request.kind === 'describe') return describeRaster(renderer)
   if (request.kind === 'picture') return drawn(renderer, request)
   const { layer } = renderer
-  const values = await valuesOf(layer, viewOf(layer, request.area), request)
-  if (request.kind === 'point') return pointOf(layer, request, values)
-  if (values === null) return null
-  const { pixels, names, descriptions } = values
+  const view = viewOf(layer, request.area)
+  const found = await valuesOf(layer, view, request)
+  if (request.kind === 'point') return pointOf(layer, request, found)
+  if (found === null && visibleRect(view, layer.boxes) === null) return null
+  const { pixels, names, descriptions } = found ?? emptyValues(layer, view, request.style)
   return Object.fromEntries(
     pixels.planes.map((plane, i) => {
       const statistics = bandStatistics(plane, pixels.alpha, request.options)
       return [names[i], { ...statistics, description: descriptions[i] }]
     }),
   ) satisfies RasterStatistics
+}
+
+/** Values of a view without a valid pixel. */
+function emptyValues(
+  layer: Layer,
+  { width, height }: View,
+  style: RenderStyle,
+): Omit<ViewValues, 'type' | 'isPicture'> {
+  const texts = namesOf(layer, style, opaqueBands(layer))
+  const planes = texts.names.map(() => new Float32Array(width * height))
+  return { ...texts, pixels: { width, height, planes, alpha: new Uint8Array(width * height) } }
 }
 
 async function drawn(renderer: RasterRenderer, request: PictureRequest): Promise<Uint8Array | null> {
@@ -127,7 +143,21 @@ function pointOf(layer: Layer, { area, style }: PointRequest, values: ViewValues
 function viewOf(layer: Layer, area: Area): View {
   if (area.type === 'tile') return tileView(area.z, area.x, area.y, area.size, area.buffer, area.set)
   if (area.type === 'point') return pointView(area.position)
-  if (area.type === 'preview') return layer.wholeView(area.size, area.maxSize)
-  const { box, size, maxSize, plane } = area
-  return size === null ? fittedBoxView(box, maxSize, plane) : boxView(box, ...size, plane)
+  if (area.type === 'preview') return wholeViewOf(layer, area)
+  const { bounds, boundsCrs, crs, size, maxSize } = area
+  const [from, to] = [crsForLayer(layer, boundsCrs), crsForLayer(layer, crs)]
+  return boundsView(layer, { bounds, from, to, size, maxSize })
+}
+
+function wholeViewOf(layer: Layer, { crs, size, maxSize }: WholeArea): View {
+  if (crs === undefined) return layer.wholeView(size, maxSize)
+  const to = crsForLayer(layer, crs)
+  // The bounds of a mosaic are those of all its layers.
+  const isMosaic = layer.reference !== null
+  const bounds = isMosaic ? unwrapped(boundsOf(layer.boxes)) : ownBounds(layer.raster)
+  return boundsView(layer, { bounds, from: isMosaic ? crsForLayer(layer, 4326) : layer.crs, to, size, maxSize })
+}
+
+function unwrapped([west, south, east, north]: LngLatBox): CrsBounds {
+  return [west, south, east < west ? east + 360 : east, north]
 }

@@ -1,11 +1,12 @@
 import type { Scene } from '../../scene/scene.ts'
+import type { CrsBounds } from '../../crs/bounds.ts'
 import type { ByteSpan } from '../blocks.ts'
 import type { LngLatBox } from '../extent.ts'
 import type { PixelSelection } from '../mosaic-layer.ts'
 import type { RenderStyle } from '../style.ts'
 import type { Shape } from '../values/shape.ts'
 import type { BandStatistics, StatisticsOptions } from '../values/statistics.ts'
-import type { TileSet } from '../view.ts'
+import type { TileSet, WantedSize } from '../view.ts'
 
 /** Formats of pictures, and of values: NumPy's and GeoTIFF. */
 export type PictureFormat = 'png' | 'webp' | 'jpeg' | 'npy' | 'tif'
@@ -24,23 +25,26 @@ export interface TileArea {
 /** A box, and the part of it that counts. */
 export interface BoxArea {
   readonly type: 'box'
-  /** West, south, east, north in degrees. */
-  readonly box: LngLatBox
-  /** Null for the proportions of the box in `maxSize`. */
-  readonly size: readonly [number, number] | null
+  /** In the unit of `boundsCrs`, an EPSG code. */
+  readonly bounds: CrsBounds
+  readonly boundsCrs: number
+  /** EPSG code of the CRS in which its pixels are squares; null for that of the raster. */
+  readonly crs: number | null
+  /** Null for the resolution of the raster within `maxSize`. */
+  readonly size: WantedSize | null
   readonly maxSize: number
   /** Null for all of the box. */
   readonly shape: Shape | null
-  /** Plane in which its pixels are square. */
-  readonly plane: 'mercator' | 'lnglat'
 }
 
 /** The whole of a raster. */
 export interface WholeArea {
   readonly type: 'preview'
   readonly maxSize: number
-  /** Exactly this size, whatever the proportions. */
-  readonly size: readonly [number, number] | null
+  /** A size, whatever the proportions; null for those of the raster within `maxSize`. */
+  readonly size: WantedSize | null
+  /** EPSG code of the CRS in which its pixels are squares; without it the raster's own pixels count. */
+  readonly crs?: number
 }
 
 /** A place; for values alone. */

@@ -54,7 +54,8 @@ const LARGE = 1 << 21
 function isLarge(request: RenderRequest): boolean {
   if (request.kind === 'describe' || request.area.type === 'tile' || request.area.type === 'point') return false
   const { area, style } = request
-  const [width, height] = area.size ?? [area.maxSize, area.maxSize]
+  const [wanted, other] = area.size ?? [area.maxSize, area.maxSize]
+  const [width, height] = [wanted ?? (other as number), other ?? (wanted as number)]
   const planes = style.bidx?.length ?? style.expression?.split(';').length ?? 1
   return width * height * planes > LARGE
 }

@@ -14,9 +14,9 @@ import { parseExpression } from './expression.ts'
 /** Values of a view with their names and type. */
 export interface ViewValues {
   readonly pixels: ReadPixels
-  /** Name of each plane: `b1`, or the text of an expression. */
+  /** Name of each plane: `b1` for the first band, or for the first part of an expression. */
   readonly names: readonly string[]
-  /** Names of the bands in the raster; an empty text for a band without one. */
+  /** Names of the bands in the raster, that of the plane for a band without one; or the parts of an expression. */
   readonly descriptions: readonly string[]
   readonly type: SampleType
   /** Whether values are bytes of a picture, shown without rescaling. */
@@ -85,14 +85,13 @@ async function readBands(
   }
   const byName = new Map(expression.names.map((name, i) => [name, Float64Array.from(planes[i]!)]))
   const results = expression.evaluate((name) => byName.get(name)!, count)
-  const { parts } = expression
-  return { pixels: { ...read, planes: results }, names: parts, descriptions: parts, type: 'float64', isPicture: false }
+  return { pixels: { ...read, planes: results }, ...namesOfParts(expression.parts), type: 'float64', isPicture: false }
 }
 
 function namesOfBands(raster: RasterInfo, bands: readonly number[]): Pick<ViewValues, 'names' | 'descriptions'> {
   return {
     names: bands.map((band) => `b${band + 1}`),
-    descriptions: bands.map((band) => raster.bands[band]?.name ?? ''),
+    descriptions: bands.map((band) => raster.bands[band]?.name ?? `b${band + 1}`),
   }
 }
 
@@ -102,10 +101,13 @@ export function namesOf(
   { expression, algorithm, bidx }: RenderStyle,
   fallback: readonly number[],
 ): Pick<ViewValues, 'names' | 'descriptions'> {
-  if (algorithm !== undefined) return { names: ['b1'], descriptions: [''] }
+  if (algorithm !== undefined) return { names: ['b1'], descriptions: ['b1'] }
   if (expression === undefined) return namesOfBands(raster, bidx ? bandsOf(raster, bidx) : fallback)
-  const { parts } = parseExpression(expression)
-  return { names: parts, descriptions: parts }
+  return namesOfParts(parseExpression(expression).parts)
+}
+
+function namesOfParts(parts: readonly string[]): Pick<ViewValues, 'names' | 'descriptions'> {
+  return { names: parts.map((_, i) => `b${i + 1}`), descriptions: parts }
 }
 
 /** `b1` is the first band; other names are those of bands, in any case if only one matches. */
@@ -132,7 +134,7 @@ function runAlgorithm(
   return {
     pixels: result,
     names: result.planes.map((_, i) => `b${i + 1}`),
-    descriptions: result.planes.map(() => ''),
+    descriptions: result.planes.map((_, i) => `b${i + 1}`),
     type: algorithm.isPicture ? 'uint8' : 'float64',
     isPicture: algorithm.isPicture,
   }
@@ -185,9 +187,10 @@ function groundOf({ raster, crs }: Layer, view: View): GroundPixel {
     const shrink = 1 / Math.cosh((middle / MERCATOR_EDGE) * Math.PI)
     return { width: pixelWidth * shrink, height: pixelHeight * shrink }
   }
-  if (plane === 'lnglat') {
+  if (plane === 'lnglat' || (view.crs && isPlainLngLat(view.crs))) {
     return { width: pixelWidth * DEGREE * Math.cos((middle * Math.PI) / 180), height: pixelHeight * DEGREE }
   }
+  if (plane === 'crs') return { width: pixelWidth, height: pixelHeight }
   const [, xc, xr, y, yc, yr] = view.grid ?? raster.affine ?? [0, 1, 0, 0, 0, 1]
   const [across, down] = [pixelWidth * Math.hypot(xc, yc), pixelHeight * Math.hypot(xr, yr)]
   if (!isPlainLngLat(crs)) return { width: across, height: down }

@@ -81,10 +81,14 @@ function maskFields(width: number, height: number, offset: number): TiffField[] 
   ]
 }
 
-function placeFields({ plane, left, top, pixelWidth, pixelHeight, grid }: View, crs: RasterCrs): TiffField[] {
+function placeFields(
+  { plane, left, top, pixelWidth, pixelHeight, grid, crs: planeCrs }: View,
+  own: RasterCrs,
+): TiffField[] {
+  const crs = planeCrs ?? own
   const epsg = plane === 'mercator' ? 3857 : plane === 'lnglat' ? 4326 : crs.epsg
   if (epsg === null) throw crsWithoutCode({ name: crs.name })
-  const isGeographic = plane === 'lnglat' || (plane === 'raster' && crs.definition.includes('+proj=longlat'))
+  const isGeographic = plane === 'lnglat' || (plane !== 'mercator' && crs.definition.includes('+proj=longlat'))
   const [x, xc, xr, y, yc, yr] = grid ?? [0, 1, 0, 0, 0, -1]
   const [a, b, c, d, e, f] =
     plane === 'raster'

@@ -1,3 +1,4 @@
+import { converterOf } from '../../crs/converter.ts'
 import type { ReadPixels } from '../pixels.ts'
 import { MERCATOR_EDGE } from '../view.ts'
 import type { View } from '../view.ts'
@@ -5,7 +6,7 @@ import type { View } from '../view.ts'
 /** Rings of polygons in longitude and latitude, by the even-odd rule. */
 export type Shape = readonly (readonly (readonly [number, number])[])[]
 
-/** Leaves out pixels whose centre lies outside of a shape. The view is in `mercator` or `lnglat`. */
+/** Leaves out pixels whose centre lies outside of a shape. The view is not in the plane `raster`. */
 export function cutShape(pixels: ReadPixels, view: View, shape: Shape): ReadPixels {
   const inside = new Uint8Array(pixels.alpha.length)
   const rings = shape.map((ring) => ring.map((position) => placeIn(view, position)))
@@ -20,7 +21,11 @@ export function cutShape(pixels: ReadPixels, view: View, shape: Shape): ReadPixe
   return { ...pixels, alpha: pixels.alpha.map((value, i) => (inside[i] === 1 ? value : 0)) }
 }
 
-function placeIn({ plane, left, top, pixelWidth, pixelHeight }: View, [lng, lat]: readonly [number, number]) {
+function placeIn({ plane, crs, left, top, pixelWidth, pixelHeight }: View, [lng, lat]: readonly [number, number]) {
+  if (plane === 'crs' && crs) {
+    const [x, y] = converterOf(crs.definition).forward([lng, lat])
+    return [(x - left) / pixelWidth, (top - y) / pixelHeight] as const
+  }
   const isPlain = plane === 'lnglat'
   const x = isPlain ? lng : (lng / 180) * MERCATOR_EDGE
   const y = isPlain ? lat : Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360)) * (MERCATOR_EDGE / Math.PI)
