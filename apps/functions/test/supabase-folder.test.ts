@@ -73,6 +73,15 @@ test('its functions have the service key, which goes only with calls that send i
   expect(await call('guarded', 'PATCH', { apikey: ANON_KEY })).toEqual([200, [ANON_KEY, SERVICE_KEY]])
 })
 
+test('a table of config.toml that stands there twice with the same values counts once', async () => {
+  const table = '[functions.guarded]\nverify_jwt = false\n'
+  await write('twice/supabase/config.toml', `${table}# again\n${table}\n[auth]\nsite_url = ""\n`)
+  const rules = () => readProjectRules(join(project, 'twice/supabase/functions/guarded'))
+  expect(rules()).toMatchObject({ verifyJwt: false })
+  await write('twice/supabase/config.toml', table + table.replace('false', 'true'))
+  expect(rules).toThrow('already defined')
+})
+
 test('function.json comes before config.toml', async () => {
   const folder = join(project, 'functions/both')
   await write('functions/both/function.json', '{"auth":"service","net":["a.example"],"privileged":false}')

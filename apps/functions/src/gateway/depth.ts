@@ -1,14 +1,13 @@
 import { createHmac } from 'node:crypto'
+export { DEPTH_HEADER } from '@terrane/contracts/events'
 
-/** Maximum depth of a chain of functions that call each other. */
+/** Maximum depth of a chain of functions that call each other, also by changes of rows and by messages. */
 export const MAX_DEPTH = 8
-
-export const DEPTH_HEADER = 'x-terrane-depth'
 
 /**
  * Depth of a call in a chain of functions, in a header that only hosts with the same secret can write. The gateway adds
- * it to functions' requests to the project API; it never reaches a function. A value that no host wrote counts as a
- * call from outside.
+ * it to functions' requests to the project API; the origin and the worker pass it on with the events of what such a request
+ * writes. It never reaches a function. A value that no host wrote counts as a call from outside.
  */
 export class Depths {
   readonly #tokens: readonly string[]

@@ -41,6 +41,17 @@ export function readProjectRules(folder: string): ProjectRules | null {
   return { enabled: true, verifyJwt: false, entrypoint: worker.entrypoint, importMap: null, staticFiles: [], worker }
 }
 
+/** The text without tables of functions that stand there a second time with the same values, which TOML does not allow. */
+function withoutRepeats(text: string): string {
+  const seen = new Set<string>()
+  const parts = text.split(/^(?=[ \t]*\[)/m).filter((part) => {
+    if (!/^\s*\[functions\./.test(part)) return true
+    const said = part.replaceAll(/^\s*(?:#.*)?\n|\s+$/gm, '')
+    return !seen.has(said) && seen.add(said)
+  })
+  return parts.join('')
+}
+
 /** The rules, and whether the file names the function. */
 function readConfigToml(folder: string): (ProjectRules & { readonly isNamed: boolean }) | null {
   const file = configTomlFile(folder)
@@ -53,7 +64,7 @@ function readConfigToml(folder: string): (ProjectRules & { readonly isNamed: boo
   const home = dirname(file)
   let config: Record<string, unknown>
   try {
-    config = parse(text)
+    config = parse(withoutRepeats(text))
   } catch (error) {
     // Other programs have a file of this name, in other forms.
     if (basename(home) !== 'supabase') return null
