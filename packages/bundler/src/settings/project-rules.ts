@@ -46,7 +46,8 @@ function withoutRepeats(text: string): string {
   const seen = new Set<string>()
   const parts = text.split(/^(?=[ \t]*\[)/m).filter((part) => {
     if (!/^\s*\[functions\./.test(part)) return true
-    const said = part.replaceAll(/^\s*(?:#.*)?\n|\s+$/gm, '')
+    const lines = part.split('\n').map((line) => line.trim())
+    const said = lines.filter((line) => line !== '' && !line.startsWith('#')).join('\n')
     return !seen.has(said) && seen.add(said)
   })
   return parts.join('')
