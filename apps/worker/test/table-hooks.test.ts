@@ -231,7 +231,7 @@ describe(`table hooks (${testLane()})`, () => {
     await hearing(5)
     const depths = (of: string) =>
       heard.filter(({ path }) => path === of).map(({ headers }) => headers['x-terrane-depth'])
-    expect(depths('/functions/v1/loop').toSorted()).toEqual(['2.signed', undefined])
+    expect(new Set(depths('/functions/v1/loop'))).toEqual(new Set(['2.signed', undefined]))
     // An address outside is told nothing of it.
     expect(depths('/hook')).toEqual([undefined, undefined, undefined])
     // What is sent again by hand begins a chain.
