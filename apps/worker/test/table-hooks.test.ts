@@ -234,7 +234,7 @@ describe(`table hooks (${testLane()})`, () => {
     expect(new Set(depths('/functions/v1/loop'))).toEqual(new Set(['2.signed', undefined]))
     // An address outside is told nothing of it.
     expect(depths('/hook')).toEqual([undefined, undefined, undefined])
-    // What is sent again by hand begins a chain.
+    // An event that is sent again by hand begins a chain.
     await ask('POST', '/dead-letters/resend', { lane: hook.links.deadLetters.split('lane=')[1] })
     await hearing(6)
   })

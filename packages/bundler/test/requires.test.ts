@@ -10,7 +10,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
-/** What the bundle of these files exports as `default`. */
+/** The default export of the bundle of these files. */
 async function built(files: Readonly<Record<string, string>>): Promise<unknown> {
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true })
