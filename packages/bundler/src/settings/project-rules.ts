@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { parse } from 'smol-toml'
 import { bundleFailed } from '../errors.ts'
+import { readConfigTables } from './config-tables.ts'
 import { readWrangler, type WorkerSettings } from './wrangler.ts'
 
 /**
@@ -41,18 +41,6 @@ export function readProjectRules(folder: string): ProjectRules | null {
   return { enabled: true, verifyJwt: false, entrypoint: worker.entrypoint, importMap: null, staticFiles: [], worker }
 }
 
-/** The text without tables of functions that stand there a second time with the same values, which TOML does not allow. */
-function withoutRepeats(text: string): string {
-  const seen = new Set<string>()
-  const parts = text.split(/^(?=[ \t]*\[)/m).filter((part) => {
-    if (!/^\s*\[functions\./.test(part)) return true
-    const lines = part.split('\n').map((line) => line.trim())
-    const said = lines.filter((line) => line !== '' && !line.startsWith('#')).join('\n')
-    return !seen.has(said) && seen.add(said)
-  })
-  return parts.join('')
-}
-
 /** The rules, and whether the file names the function. */
 function readConfigToml(folder: string): (ProjectRules & { readonly isNamed: boolean }) | null {
   const file = configTomlFile(folder)
@@ -65,7 +53,7 @@ function readConfigToml(folder: string): (ProjectRules & { readonly isNamed: boo
   const home = dirname(file)
   let config: Record<string, unknown>
   try {
-    config = parse(withoutRepeats(text))
+    config = readConfigTables(text)
   } catch (error) {
     // Other programs have a file of this name, in other forms.
     if (basename(home) !== 'supabase') return null
