@@ -76,15 +76,15 @@ export class DatabaseDoor implements AsyncDisposable {
     const call = id === null ? undefined : instance()?.call(id)
     if (id === null ? opening.user !== FUNCTION_USER : !call)
       return refuse(client, '28000', `there is no user '${opening.user.slice(0, 80)}'`, USERS)
-    const depth = this.#options.depths.next(call?.depth ?? instance()?.depth ?? 0)
-    const identity = { ...identityOf(version, call?.caller), depth }
+    const depth = () => this.#options.depths.next(version.project, call?.depth ?? instance()?.depth ?? 0)
+    const identity = { ...identityOf(version, call?.caller), depth: depth() }
     try {
       const opened = await this.#sessionsOf(version.project)
       if (!opened) return refuse(client, '0A000', NO_SOCKETS, BY_API)
       const sessions = identity.role === 'service_role' ? opened.privileged : opened.plain
       const session = await sessions.lease(identity, version.name)
       const isWelcome = () => id === null || instance()?.call(id) !== undefined
-      await this.#lend(client, session, sessions, { version, isWelcome })
+      await this.#lend(client, session, sessions, { version, isWelcome, depth })
     } catch (error) {
       if (error instanceof NoSession)
         return refuse(client, '53300', 'every session that this function may have is taken', CLOSE)
@@ -113,11 +113,11 @@ export class DatabaseDoor implements AsyncDisposable {
     client: Socket,
     session: LentSession,
     sessions: Sessions,
-    { version, isWelcome }: Pick<Loan, 'version' | 'isWelcome'>,
+    { version, isWelcome, depth }: Pick<Loan, 'version' | 'isWelcome'> & { readonly depth: () => string },
   ): Promise<void> {
     const { processId } = session.key
     client.write(welcome(session.parameters, session.key))
-    const spliced = client.destroyed ? null : splice(client, session, isWelcome)
+    const spliced = client.destroyed ? null : splice(client, session, { isWelcome, depth })
     if (spliced) this.#lent.set(processId, { session, version, splice: spliced, isWelcome })
     const left = (await spliced?.left) ?? 'unfinished'
     this.#lent.delete(processId)

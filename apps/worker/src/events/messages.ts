@@ -13,11 +13,10 @@ export function messageId({ name, hook }: Lane, events: readonly ClaimedEvent[])
   return `evt_${name.slice('queue:'.length)}_${ids.digest('hex').slice(0, 32)}`
 }
 
-/** Header with the greatest depth among events, for functions of the project. */
+/** Header with the depths of events, for functions of the project. Their host knows which of them are real. */
 export function depthHeader(events: readonly ClaimedEvent[]): Readonly<Record<string, string>> {
-  const depths = events.map(({ depth }) => depth).filter((depth) => depth !== null)
-  const deepest = depths.toSorted((a, b) => Number.parseInt(b, 10) - Number.parseInt(a, 10))[0]
-  return deepest === undefined ? {} : { [DEPTH_HEADER]: deepest }
+  const depths = new Set(events.map(({ depth }) => depth).filter((depth) => depth !== null))
+  return depths.size === 0 ? {} : { [DEPTH_HEADER]: [...depths].join(', ') }
 }
 
 /** Splits events into parts of at most `most` events and {@link CALL_BYTES}, not counting the first event. */

@@ -233,9 +233,13 @@ export class ProjectEvents {
       signal: this.#stopping.signal,
     })
     const { error, statusCode, code } = attempt
-    // One message alone is too deep; the others of its batch are tried again without it.
     if (code === RECURSION && events.length === 1)
       return this.#fail(events, { ...lane, attempts: 0 }, { error: TOO_DEEP, statusCode })
+    // The host has refused the batch before it reached the function, for one of its messages.
+    if (code === RECURSION) {
+      for (const event of events) await this.#attempt([event], lane)
+      return
+    }
     if (error !== null) return this.#fail(events, lane, { error, statusCode })
     for (const { id, created_at: createdAt } of events) {
       this.#delivered.push(id)
