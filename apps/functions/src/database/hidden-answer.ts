@@ -1,7 +1,7 @@
 import { Frames } from './frames.ts'
 
 /** Messages that a server sends unasked: notifications, notices, parameters. */
-const UNASKED: ReadonlySet<number> = new Set([...'ANS'].map((letter) => letter.charCodeAt(0)))
+const UNASKED: ReadonlySet<number> = new Set(['A', 'N', 'S'].map((letter) => letter.charCodeAt(0)))
 const READY = 'Z'.charCodeAt(0)
 const READY_BYTES = 6
 
