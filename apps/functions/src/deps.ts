@@ -148,6 +148,7 @@ async function openFactory(base: Base): Promise<InstanceFactory> {
     new DatabaseDoor({
       urlOf: (id) => projects.get(id)?.databaseUrl ?? null,
       sessions: config.databaseSessions,
+      depths,
       onFailed: ({ project, name }, error) =>
         logger.error({ project, function: name, err: error }, 'database of a project cannot be used'),
     }),

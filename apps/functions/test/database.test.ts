@@ -2,6 +2,7 @@
 import { migrate, openDatabase } from '@terrane/database'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DEPTH_HEADER, Depths } from '../src/gateway/depth.ts'
 import { ASKED_AS_BOTH, NOTES, askAsBoth, type ClientCode } from './support/database-clients.ts'
 import { PACKAGES, startHost, type TestHost } from './support/host.ts'
 import { tryRuntime } from './support/runtimes.ts'
@@ -186,6 +187,21 @@ for (const profile of ['standard', 'hardened'] as const) {
         )
         const call = async () => (await fetch(host.url('keeper'), { headers: USER })).json()
         expect([await call(), await call()]).toEqual([1, 'ended'])
+      })
+
+      test('a session that a function keeps has the depth of the call that uses it', async () => {
+        await host.deploy(
+          'deep',
+          `import pg from 'pg'
+           const pool = new pg.Pool({ connectionString: process.env.TERRANE_DB_URL, max: 1 })
+           export default async () => new Response((await pool.query("select pg_backend_pid() || ' ' || current_setting('terrane.depth') as said")).rows[0].said)`,
+          { packages: PACKAGES, policy: { max: 1 } },
+        )
+        const depths = new Depths('secret of the test')
+        const call = async (headers = {}) => (await fetch(host.url('deep'), { headers })).text()
+        const said = [await call(), await call({ [DEPTH_HEADER]: depths.next('test', 2) }), await call()]
+        const [session] = said[0]!.split(' ')
+        expect(said).toEqual([0, 3, 0].map((depth) => `${session} ${depths.next('test', depth)}`))
       })
 
       test('a function leaves sessions for others, and loses those of a call that is over', async () => {

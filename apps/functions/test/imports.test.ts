@@ -125,6 +125,15 @@ test('modules from addresses are fetched with what they import, through redirect
   expect(await built(from)).toBe('hello you and hello all')
 })
 
+test('an import map does not lead away a package that a source names with its version', async () => {
+  const from = await mirror()
+  await from.publish('named', { '1.0.0': { code: `module.exports = 'of the registry'` } })
+  from.module('/named.ts', `export default 'of the map'`)
+  await fn(JSON.stringify({ imports: { named: `${from.origin}/named.ts` } }), 'fn/deno.json')
+  await fn(`import named from 'npm:named@1.0.0'; export default named`)
+  expect(await built(from)).toBe('of the registry')
+})
+
 test('packages that are not installed are fetched in the version that is asked for, with their own', async () => {
   const from = await mirror()
   await from.publish('outer', {

@@ -73,6 +73,30 @@ test('its functions have the service key, which goes only with calls that send i
   expect(await call('guarded', 'PATCH', { apikey: ANON_KEY })).toEqual([200, [ANON_KEY, SERVICE_KEY]])
 })
 
+test('a table of config.toml that stands there twice with the same values counts once', async () => {
+  const table = '[functions.guarded]\nverify_jwt = false\n'
+  await write('twice/supabase/config.toml', `${table}# again\n${table}\n[auth]\nsite_url = ""\n`)
+  const rules = () => readProjectRules(join(project, 'twice/supabase/functions/guarded'))
+  expect(rules()).toMatchObject({ verifyJwt: false })
+  await write('twice/supabase/config.toml', table + table.replace('false', 'true'))
+  expect(rules).toThrow('already defined')
+})
+
+test.each([
+  ['a comment after a value', '[functions.guarded]\nverify_jwt = false # for tests\n'],
+  ['a quoted name', '[functions."guarded"]\nverify_jwt=false\n'],
+  ['a list of lines', '[functions.guarded]\nverify_jwt = false\n[other]\nof = [\n[1],\n[2],\n]\n'],
+])('a repeated table counts once beside %s', async (_, more) => {
+  await write('odd/supabase/config.toml', `[functions.guarded]\nverify_jwt = false\n${more}`)
+  expect(readProjectRules(join(project, 'odd/supabase/functions/guarded'))).toMatchObject({ verifyJwt: false })
+})
+
+test('what looks like a table within a text of config.toml is no table', async () => {
+  const text = `[other]\nof = """\n[functions.guarded]\nverify_jwt = true\n"""\n[functions.guarded]\nverify_jwt = false\n`
+  await write('text/supabase/config.toml', `${text}[functions.a]\n[functions.a]\n`)
+  expect(readProjectRules(join(project, 'text/supabase/functions/guarded'))).toMatchObject({ verifyJwt: false })
+})
+
 test('function.json comes before config.toml', async () => {
   const folder = join(project, 'functions/both')
   await write('functions/both/function.json', '{"auth":"service","net":["a.example"],"privileged":false}')

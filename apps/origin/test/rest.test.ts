@@ -452,3 +452,28 @@ test('a call is answered after its transaction has ended: what fails at the comm
   const { error, status } = await origin.client(origin.keys.service).rpc('orphan' as never)
   expect([status, error?.code]).toEqual([409, '23503'])
 })
+
+test('events of what a function changes carry the depth of its chain', async () => {
+  const { database } = origin.db
+  await database.query(`create table public.chained (id int primary key, v int);
+    grant all on public.chained to service_role;
+    create trigger told after insert or update on public.chained for each row
+      execute function terrane.record_change('hook:chained', '{id}', '{}', '{}')`)
+  const depth = `3.${'s'.repeat(43)}`
+  const write = async (path: string, body: object, headers: Record<string, string> = {}) => {
+    const sent = { 'content-type': 'application/json', ...headers }
+    expect((await raw(path, { method: 'POST', body: JSON.stringify(body), headers: sent })).ok).toBe(true)
+  }
+  await write('/chained', { id: 1 }, { 'x-terrane-depth': depth })
+  await write('/chained', { id: 2 })
+  await write('/chained', { id: 3 }, { 'x-terrane-depth': `3.${"'".repeat(43)}` })
+  await write(
+    '/rpc/send_message',
+    { queue: 'chained', body: {} },
+    { 'x-terrane-depth': depth, 'content-profile': 'geoembeddings' },
+  )
+  const { rows } = await database.query<{ depth: string | null }>(
+    `select depth from terrane.events where lane like '%:chained' order by id`,
+  )
+  expect(rows.map((row) => row.depth)).toEqual([depth, null, null, depth])
+})

@@ -29,7 +29,7 @@ beforeAll(async () => {
       const status = ['/functions/v1/mailer', '/functions/v1/once'].includes(request.url!) ? answer(batch) : 404
       if (status < 300) taken.push(batch)
       ids.set(JSON.stringify(batch.messages.map(({ id }) => id)), String(request.headers['webhook-id']))
-      response.writeHead(status).end()
+      response.writeHead(status, status === 508 ? { 'x-error-code': 'FUNCTION_RECURSION' } : {}).end()
     })
   })
   await once(host.listen(0, '127.0.0.1'), 'listening')
@@ -93,6 +93,21 @@ describe(`queues (${testLane()})`, () => {
     await worker.app.inject({ method: 'POST', url: '/dead-letters/resend', headers: HEADERS, payload })
     await taking(3)
     expect(await dead()).toEqual([])
+  })
+
+  test('give a message of too long a chain up at once, and deliver the others of its batch in their first attempt', async () => {
+    answer = ({ messages }) => (messages.some(({ body }) => body.n === 2) ? 508 : 204)
+    await sql(`select terrane.send('mail', jsonb_build_object('n', i)) from generate_series(1, 3) i`)
+    await expect.poll(async () => (await dead()).length, { timeout: 20_000 }).toBe(1)
+    expect((await dead())[0]).toMatchObject({
+      body: { n: 2 },
+      attempts: 1,
+      error: expect.stringContaining('FUNCTION_RECURSION') as string,
+    })
+    expect(taken.flatMap(({ messages }) => messages).map(({ body, attempts }) => [body.n, attempts])).toEqual([
+      [1, 1],
+      [3, 1],
+    ])
   })
 
   test('have an id for each batch, and no batches where there is one attempt', async () => {

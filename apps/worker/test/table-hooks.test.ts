@@ -47,7 +47,7 @@ beforeAll(async () => {
       const status = answer(message)
       if (status === null) return
       if (status < 300) heard.push(message)
-      response.writeHead(status).end()
+      response.writeHead(status, status === 508 ? { 'x-error-code': 'FUNCTION_RECURSION' } : {}).end()
     })
   })
   await once(receiver.listen(0, '127.0.0.1'), 'listening')
@@ -209,6 +209,34 @@ describe(`table hooks (${testLane()})`, () => {
       const versions = changes().filter(({ record }) => record?.id === id).map(({ record }) => record!.v) // prettier-ignore
       expect(versions).toEqual(id === 1 ? [0] : [0, 1])
     }
+  })
+
+  test('carry the depth of the chain that changed the row, and give a chain up that is too long', async () => {
+    const hook = await make({ url: undefined, function: 'loop' })
+    await make()
+    answer = ({ headers, path }) =>
+      path === '/functions/v1/loop' && headers['x-terrane-depth'] === '9.signed' ? 508 : 204
+    const change = (depth: string, id: number) =>
+      worker.db.database.transaction(async (session) => {
+        await session.query(`select set_config('terrane.depth', $1, true)`, [depth])
+        await session.query('insert into things values ($1, 1)', [id])
+      })
+    await change('2.signed', 1)
+    await change('9.signed', 2)
+    await sql('insert into things values (3, 1)')
+    const dead = () => sql('select key, attempts, error, depth from terrane.events where dead_at is not null')
+    await expect
+      .poll(async () => (await dead()).rows, { timeout: 20_000 })
+      .toEqual([{ key: '[2]', attempts: 1, error: expect.stringContaining('FUNCTION_RECURSION'), depth: '9.signed' }])
+    await hearing(5)
+    const depths = (of: string) =>
+      heard.filter(({ path }) => path === of).map(({ headers }) => headers['x-terrane-depth'])
+    expect(new Set(depths('/functions/v1/loop'))).toEqual(new Set(['2.signed', undefined]))
+    // An address outside is told nothing of it.
+    expect(depths('/hook')).toEqual([undefined, undefined, undefined])
+    // An event that is sent again by hand begins a chain.
+    await ask('POST', '/dead-letters/resend', { lane: hook.links.deadLetters.split('lane=')[1] })
+    await hearing(6)
   })
 
   test('wait for a function as long as it may take itself', async () => {

@@ -60,8 +60,11 @@ const OPTIONS = {
   outfile: 'index.mjs',
 } as const satisfies BuildOptions
 
-/** CommonJS packages load built-in modules with `require`, which ES modules do not have. */
-const REQUIRE = `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);`
+/**
+ * CommonJS packages load built-in modules with `require`, which ES modules do not have. The other names are long because
+ * the bundler does not see this line, and sources have `__createRequire` of their own.
+ */
+const REQUIRE = `import { createRequire as __terraneCreateRequire } from 'node:module'; const require = __terraneCreateRequire(import.meta.url);`
 
 /**
  * Bundles a function's folder; packages come from the node_modules above it.

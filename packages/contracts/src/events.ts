@@ -4,6 +4,12 @@ import { SHOWN_URL, WEBHOOK_FIELDS } from './webhook.ts'
 import { existingName } from './identifiers.ts'
 import { named, nullable, ref } from './named.ts'
 
+/**
+ * Header with the depth of a chain of functions, as the functions host signed it. The origin keeps it beside what a request
+ * writes (setting `terrane.depth`), and the worker sends it with the events of that.
+ */
+export const DEPTH_HEADER = 'x-terrane-depth'
+
 const fields = {
   schema: existingName('Its schema.', { examples: ['public'] }),
   table: existingName('A table with a primary key.', { examples: ['orders'] }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findDeno } from '../../src/runtime/machine.ts'
@@ -39,6 +39,8 @@ export async function runBare(file: string, env: Readonly<Record<string, string>
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DENO_NO_UPDATE_CHECK: '1', NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  // A function's process has this priority, which decides on a machine that does other work.
+  setPriority(child.pid!, 5)
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const firstLine = new Promise<string>((resolve, reject) => {
     let text = ''

@@ -3,6 +3,7 @@ import type { LentSession } from '@terrane/database'
 import { TerraneError } from '@terrane/core'
 import type { FunctionVersion } from '../function-version.ts'
 import type { Caller } from '../gateway/caller.ts'
+import type { Depths } from '../gateway/depth.ts'
 import type { Instance } from '../pool/instance.ts'
 import { FUNCTION_USER, callOfUser } from './address.ts'
 import { Logins, type LoginKind } from './logins.ts'
@@ -15,6 +16,7 @@ export interface DatabaseDoorOptions {
   readonly urlOf: (project: string) => string | null
   /** Maximum number of sessions of a project; the service role has as many in addition. */
   readonly sessions: number
+  readonly depths: Depths
   readonly onFailed: (version: FunctionVersion, error: unknown) => void
 }
 
@@ -74,14 +76,15 @@ export class DatabaseDoor implements AsyncDisposable {
     const call = id === null ? undefined : instance()?.call(id)
     if (id === null ? opening.user !== FUNCTION_USER : !call)
       return refuse(client, '28000', `there is no user '${opening.user.slice(0, 80)}'`, USERS)
-    const identity = identityOf(version, call?.caller)
+    const depth = () => this.#options.depths.next(version.project, call?.depth ?? instance()?.depth ?? 0)
+    const identity = { ...identityOf(version, call?.caller), depth: depth() }
     try {
       const opened = await this.#sessionsOf(version.project)
       if (!opened) return refuse(client, '0A000', NO_SOCKETS, BY_API)
       const sessions = identity.role === 'service_role' ? opened.privileged : opened.plain
       const session = await sessions.lease(identity, version.name)
       const isWelcome = () => id === null || instance()?.call(id) !== undefined
-      await this.#lend(client, session, sessions, { version, isWelcome })
+      await this.#lend(client, session, sessions, { version, isWelcome, depth })
     } catch (error) {
       if (error instanceof NoSession)
         return refuse(client, '53300', 'every session that this function may have is taken', CLOSE)
@@ -110,11 +113,11 @@ export class DatabaseDoor implements AsyncDisposable {
     client: Socket,
     session: LentSession,
     sessions: Sessions,
-    { version, isWelcome }: Pick<Loan, 'version' | 'isWelcome'>,
+    { version, isWelcome, depth }: Pick<Loan, 'version' | 'isWelcome'> & { readonly depth: () => string },
   ): Promise<void> {
     const { processId } = session.key
     client.write(welcome(session.parameters, session.key))
-    const spliced = client.destroyed ? null : splice(client, session, isWelcome)
+    const spliced = client.destroyed ? null : splice(client, session, { isWelcome, depth })
     if (spliced) this.#lent.set(processId, { session, version, splice: spliced, isWelcome })
     const left = (await spliced?.left) ?? 'unfinished'
     this.#lent.delete(processId)
@@ -157,7 +160,7 @@ const BY_API =
 const CLOSE = 'End clients when their work is done, or lower the number of connections that a pool may open.'
 
 /** @param caller of the call; absent for the function itself, null for a call without a caller */
-function identityOf({ policy }: FunctionVersion, caller: Caller | null | undefined): Identity {
+function identityOf({ policy }: FunctionVersion, caller: Caller | null | undefined): Omit<Identity, 'depth'> {
   const timeoutMs = policy.timeout_ms
   if (caller === undefined) {
     const role = policy.privileged ? 'service_role' : 'anon'

@@ -17,6 +17,11 @@ export class Frames {
   /** Bytes of the current message that are still to come. */
   #left = 0
 
+  /** True in the middle of a message. */
+  get isWithin(): boolean {
+    return this.#left > 0 || this.#have > 0
+  }
+
   /** The messages that this chunk identifies, in order. @throws RangeError for a length that no message has */
   push(chunk: Uint8Array): Seen[] {
     const seen: Seen[] = []

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { splice } from './splice.ts'
 
 /** A client and a server with a splice between them, and the bytes that each has received. */
-function make() {
+function make(depth = () => '') {
   const [client, door] = duplexPair()
   const [back, server] = duplexPair()
   const asked: (() => void)[] = []
@@ -16,7 +16,7 @@ function make() {
     takeBack: () => undefined,
     cancel: () => new Promise<void>((resolve) => asked.push(resolve)),
   }
-  const spliced = splice(door as unknown as Socket, session as unknown as LentSession, () => true)
+  const spliced = splice(door as unknown as Socket, session as unknown as LentSession, { isWelcome: () => true, depth })
   return { client, door, server, asked, spliced, statements: textOf(server), answers: textOf(client) }
 }
 
@@ -80,4 +80,30 @@ test('a session is not given back while a cancellation of its client is on its w
   expect(left).toBeNull()
   asked[0]!()
   expect(await spliced.left).toBe('ready')
+})
+
+test('a changed depth is set before the next transaction, and the client does not see the answer', async () => {
+  let depth = 'one'
+  const { client, server, statements, answers } = make(() => depth)
+  client.write(message('Q', 'first'))
+  await settle()
+  depth = 'two'
+  client.write(message('Q', 'within'))
+  await settle()
+  expect(statements()).not.toContain('terrane.depth')
+  server.write(Buffer.concat([message('Z', 'T'), message('Z', 'I')]))
+  await settle()
+  client.write(message('Q', 'second'))
+  client.write(message('Q', 'third'))
+  await settle()
+  expect(statements().split('terrane.depth')).toHaveLength(2)
+  expect(statements()).toMatch(/set terrane\.depth = 'two'.*second.*third/s)
+  const before = answers().length
+  const hidden = Buffer.concat([message('A', 'news'), message('C', 'SET'), message('Z', 'I')])
+  for (const byte of hidden) server.write(Buffer.of(byte))
+  server.write(Buffer.concat([message('C', 'SELECT'), message('Z', 'I')]))
+  await settle()
+  expect(answers().slice(before)).toBe(
+    Buffer.concat([message('A', 'news'), message('C', 'SELECT'), message('Z', 'I')]).toString('latin1'),
+  )
 })

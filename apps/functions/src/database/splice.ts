@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { LentSession } from '@terrane/database'
 import { Frames } from './frames.ts'
+import { HiddenAnswer, queryMessage } from './hidden-answer.ts'
 
 /** State of the session when the client left: ready, ready within a transaction, or in the middle of a message. */
 export type Left = 'ready' | 'transaction' | 'unfinished'
@@ -15,6 +16,13 @@ export interface Splice {
   end(): void
 }
 
+interface SpliceOptions {
+  /** Checked whenever the client sends: its session ends with the call that it belongs to. */
+  readonly isWelcome: () => boolean
+  /** Depth of the calls that the client works for now. The session has that of the start already. */
+  readonly depth: () => string
+}
+
 const letter = (text: string) => text.charCodeAt(0)
 const TERMINATE = letter('X')
 const READY = letter('Z')
@@ -25,10 +33,9 @@ const ANSWERED: ReadonlySet<number> = new Set(['Q', 'S', 'F'].map(letter))
 /**
  * Connects a client to the server directly until it leaves. Only the heads of messages are read. While a cancellation
  * is on its way to the server, the client's messages are held, because the cancellation could hit the next statement.
- *
- * @param isWelcome checked whenever the client sends: its session ends with the call that it belongs to
+ * A changed depth is set before the client's next transaction, and the client does not see the answer to that.
  */
-export function splice(client: Socket, session: LentSession, isWelcome: () => boolean): Splice {
+export function splice(client: Socket, session: LentSession, { isWelcome, depth }: SpliceOptions): Splice {
   const { promise: left, resolve } = Promise.withResolvers<Left>()
   const server = session.lend()
   const [said, heard] = [new Frames(), new Frames()]
@@ -36,6 +43,8 @@ export function splice(client: Socket, session: LentSession, isWelcome: () => bo
   /** Messages that wait for a sync. */
   let open = false
   let status = IN_PEACE
+  let depthNow = depth()
+  let hidden: HiddenAnswer | null = null
   let cancelling: Promise<void> | null = null
   let finished = false
 
@@ -48,7 +57,7 @@ export function splice(client: Socket, session: LentSession, isWelcome: () => bo
   }
   const leave = async (broken: boolean): Promise<Left> => {
     await cancelling
-    if (broken || session.lost || unanswered !== 0 || open) return 'unfinished'
+    if (broken || session.lost || unanswered !== 0 || open || hidden) return 'unfinished'
     session.takeBack()
     return status === IN_PEACE ? 'ready' : 'transaction'
   }
@@ -58,8 +67,16 @@ export function splice(client: Socket, session: LentSession, isWelcome: () => bo
   const resumeClient = () => {
     if (cancelling === null && !server.writableNeedDrain) client.resume()
   }
+  const setDepth = () => {
+    const isIdle = unanswered === 0 && !open && !hidden && status === IN_PEACE && !said.isWithin && !heard.isWithin
+    if (!isIdle || depth() === depthNow) return
+    depthNow = depth()
+    hidden = new HiddenAnswer()
+    server.write(queryMessage(`set terrane.depth = '${depthNow}'`))
+  }
   const onClient = (chunk: Buffer) => {
     if (!isWelcome()) return finish(true)
+    setDepth()
     try {
       for (const { type, at } of said.push(chunk)) {
         if (type === TERMINATE) {
@@ -74,7 +91,10 @@ export function splice(client: Socket, session: LentSession, isWelcome: () => bo
     }
     if (!server.write(chunk)) client.pause()
   }
-  const onServer = (chunk: Buffer) => {
+  const onServer = (arrived: Buffer) => {
+    const chunk = hidden ? hidden.push(arrived) : arrived
+    if (!chunk) return
+    hidden = null
     for (const { type, first } of heard.push(chunk)) {
       if (type !== READY) continue
       unanswered--

@@ -14,6 +14,8 @@ export interface Outgoing {
   readonly target: URL
   /** The call it belongs to; null when it names no call of this instance. */
   readonly call: Call | null
+  /** Depth of the call in a chain of functions; without a call that of the deepest call in the instance. */
+  readonly depth: number
   /** Token that replaces the service key in this instance; null while it is being made. */
   readonly serviceToken: string | null
 }
@@ -48,7 +50,9 @@ export function createDoor(carry: (outgoing: Outgoing) => void, sockets: Sockets
     const named = request.headers['x-terrane-call']
     const instance = origin.instance()
     const call = (typeof named === 'string' && instance?.call(named)) || null
-    carry({ request, response, version: origin.version, target, call, serviceToken: instance?.serviceToken ?? null })
+    const depth = call?.depth ?? instance?.depth ?? 0
+    const serviceToken = instance?.serviceToken ?? null
+    carry({ request, response, version: origin.version, target, call, depth, serviceToken })
   }
   return {
     async open(paths, version, instance) {

@@ -62,7 +62,7 @@ export class ProjectApi implements Disposable {
     const keys = { serviceKey, servicesKey, serviceToken, isDefault: privileged === true }
     if (outgoing.target.hostname === QUEUE_HOST) sendAs(headers, address.serviceKey)
     else addCredentials(headers, call?.caller ?? null, keys)
-    headers[DEPTH_HEADER] = this.#depths.next(call?.depth ?? 0)
+    headers[DEPTH_HEADER] = this.#depths.next(version.project, outgoing.depth)
     if (call) headers['x-request-id'] = call.requestId
     if (isAuthRequest(path)) {
       const given = headers['authorization']

@@ -50,7 +50,7 @@ export class Admission {
     const allow = (caller: Caller): Admitted => {
       const { auth } = version.policy
       if (!isAllowed(caller, auth)) return { caller, depth: 0, problem: refusals.forbidden(caller, auth) }
-      const depth = this.#depths.read(request.headers[DEPTH_HEADER])
+      const depth = this.#depths.read(version.project, request.headers[DEPTH_HEADER])
       return { caller, depth, problem: depth > MAX_DEPTH ? refusals.tooDeep() : null }
     }
     const fail = (error: unknown): Admitted => {

@@ -119,8 +119,8 @@ export function noSockets(): Problem {
 export function tooDeep(): Problem {
   return {
     code: 'FUNCTION_RECURSION',
-    message: `Functions have called functions ${MAX_DEPTH} deep`,
-    hint: 'Look for a function that calls itself.',
+    message: `Functions have called functions ${MAX_DEPTH} deep, by requests, changes of rows or messages`,
+    hint: 'Look for a function that calls itself, or that changes the table or sends to the queue by which it is called.',
   }
 }
 

@@ -46,6 +46,11 @@ export class ActiveCalls {
     return this.#here.size > 0
   }
 
+  /** Depth of the deepest call in a chain of functions; 0 without calls. */
+  get depth(): number {
+    return Math.max(0, ...[...this.#here.values()].map(({ call }) => call.depth))
+  }
+
   get(id: string): Call | undefined {
     return this.#here.get(id)?.call
   }

@@ -131,6 +131,11 @@ export class Instance {
     return this.#calls.any
   }
 
+  /** Depth of its deepest call in a chain of functions. */
+  get depth(): number {
+    return this.#calls.depth
+  }
+
   /** The call that a project API request claims to come from, if this instance really has it. */
   call(id: string): Call | undefined {
     return this.#calls.get(id)

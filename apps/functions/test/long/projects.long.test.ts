@@ -48,6 +48,10 @@ const PROJECTS = [
   'BarberzApp/barberApp',
   'BlockSavvy/jetstream',
   'Boxerbuzz/relett-web',
+  'ASamper97/osalnes',
+  'AccountancyOS/accountancyos',
+  'Altitutor/altitutor-monorepo',
+  'AmirmLotfy/shyftcut',
 ]
 
 /** Repositories with Workers. */

@@ -87,6 +87,7 @@ export async function startHost(options: {
     new DatabaseDoor({
       urlOf: () => options.databaseUrl ?? null,
       sessions: options.sessions ?? 10,
+      depths,
       onFailed: (_version, error) => databaseFailures.push(error),
     }),
   )

@@ -5,7 +5,7 @@ import type { Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { abortOnDisconnect } from '../abort-on-disconnect.ts'
 import type { RestDeps } from '../rest/call.ts'
-import { runAs } from '../rest/execute.ts'
+import { depthOf, runAs } from '../rest/execute.ts'
 import { timeoutOf } from '../rest/limits.ts'
 import { findCollection, type Collection } from './collection.ts'
 import { systemOf } from './crs.ts'
@@ -48,7 +48,8 @@ export async function withCollection<T>(
   const schema = id.slice(0, Math.max(dot, 0))
   if (!deps.schemas.includes(schema)) throw noCollection(id)
   const principal = request.restCaller as Principal
-  const as = { principal, schema, readOnly, rollback: false, timeoutMs: timeoutOf(deps.limits, principal) }
+  const timeoutMs = timeoutOf(deps.limits, principal)
+  const as = { principal, schema, readOnly, rollback: false, timeoutMs, ...depthOf(request) }
   return runAs(deps.database, as, async (session) =>
     work(session, await findCollection(session, schema, id.slice(dot + 1))),
   )

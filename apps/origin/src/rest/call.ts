@@ -4,7 +4,7 @@ import { parseQuery, type RestQuery } from '@terrane/database/rest-query'
 import { readParameters } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { RestError } from './errors.ts'
-import { contentRange, runAs, type Rows } from './execute.ts'
+import { contentRange, depthOf, runAs, type Rows } from './execute.ts'
 import { timeoutOf, type RestLimits } from './limits.ts'
 import type { SchemaPictures } from './embedding/schema-picture.ts'
 import {
@@ -48,6 +48,7 @@ export interface Call {
   readonly preferences: Preferences
   readonly accepted: Accepted
   readonly headOnly: boolean
+  readonly depth?: string
 }
 
 const CONTENT_TYPES: Readonly<Record<Format, string>> = {
@@ -72,6 +73,7 @@ export function run<T>(
     readOnly,
     rollback: call.preferences.rollback,
     timeoutMs: timeoutOf(deps.limits, call.principal),
+    ...(call.depth !== undefined && { depth: call.depth }),
   }
   return runAs(deps.database, as, work)
 }
@@ -106,6 +108,7 @@ export async function readCall(deps: RestDeps, request: Named): Promise<Call> {
     preferences: parsePreferences(request.headers.prefer),
     accepted: parseAccept(request.headers.accept, deps.limits.plans),
     headOnly: request.method === 'HEAD',
+    ...depthOf(request),
   }
 }
 

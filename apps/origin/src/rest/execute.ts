@@ -1,6 +1,8 @@
+import { DEPTH_HEADER } from '@terrane/contracts/events'
 import { quoteLiteral, type Database, type Session } from '@terrane/database'
 import type { RestQuery } from '@terrane/database/rest-query'
 import type { Principal } from '@terrane/auth'
+import type { FastifyRequest } from 'fastify'
 import { answerBytesOf } from './limits.ts'
 
 /** Execution settings of a statement: caller, schema, access mode and timeout. */
@@ -12,6 +14,8 @@ export interface RunAs {
   readonly isSnapshot?: boolean
   readonly rollback: boolean
   readonly timeoutMs: number
+  /** Depth of the chain of functions that the statement belongs to, for the events of its changes; absent outside of one. */
+  readonly depth?: string
 }
 
 /** The rows of an answer. */
@@ -54,11 +58,18 @@ export function beginAs(as: Omit<RunAs, 'rollback'>): string {
     ['jit', 'off'],
     ['search_path', `"${as.schema}", public, extensions`],
     ['request.jwt.claims', asciiJson(claims)],
+    ...(as.depth === undefined ? [] : [['terrane.depth', as.depth] as const]),
     ['statement_timeout', String(as.timeoutMs)],
     ['role', role],
   ] as const
   const set = settings.map(([name, value]) => `set_config('${name}', ${quoteLiteral(value)}, true)`)
   return `begin${as.isSnapshot ? ' isolation level repeatable read' : ''}${as.readOnly ? ' read only' : ''}; select ${set.join(', ')}`
+}
+
+/** The {@link RunAs.depth} of a request; none for a header that is no signed depth in form. */
+export function depthOf({ headers }: FastifyRequest): { readonly depth?: string } {
+  const depth = headers[DEPTH_HEADER]
+  return typeof depth === 'string' && /^\d+\.[\w-]{43}$/.test(depth) ? { depth } : {}
 }
 
 /** JSON in ASCII only, so that the quotes are read correctly in any encoding of the session. */

@@ -17,7 +17,7 @@ import {
 import { refuseTooMany } from './changes.ts'
 import { listOf } from './embedding/embedded-bytes.ts'
 import { RestError } from './errors.ts'
-import { runAs, type Rows } from './execute.ts'
+import { depthOf, runAs, type Rows } from './execute.ts'
 import { readRows, single } from './read-rows.ts'
 import { callSql, resolveFunction, type CallableFunction } from './functions.ts'
 import { answerBytesOf, timeoutOf, withinRows } from './limits.ts'
@@ -34,7 +34,7 @@ export async function rpc(deps: RestScope, request: Named, reply: FastifyReply):
   const preferences = parsePreferences(request.headers.prefer)
   const accepted = parseAccept(request.headers.accept, deps.limits.plans)
   const timeoutMs = timeoutOf(deps.limits, principal)
-  const as = { principal, schema, readOnly: !isPost, rollback: preferences.rollback, timeoutMs }
+  const as = { principal, schema, readOnly: !isPost, rollback: preferences.rollback, timeoutMs, ...depthOf(request) }
   // The answer is sent after the commit, so that deferred errors reach the caller.
   const respond = await runAs(deps.database, as, async (session) => {
     const names = given ? given.names : [...new Set([...parameters].filter(isArgument).map(([name]) => name))]

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { DEPTH_HEADER } from '@terrane/contracts/events'
 import type { Lane } from './lanes.ts'
 import type { ClaimedEvent } from './outbox.ts'
 
@@ -10,6 +11,12 @@ export function messageId({ name, hook }: Lane, events: readonly ClaimedEvent[])
   if (hook) return `evt_${hook.id.replaceAll('-', '')}_${events[0]!.id}`
   const ids = createHash('sha256').update(events.map(({ id }) => id).join())
   return `evt_${name.slice('queue:'.length)}_${ids.digest('hex').slice(0, 32)}`
+}
+
+/** Header with the depths of events, for functions of the project. Their host knows which of them are real. */
+export function depthHeader(events: readonly ClaimedEvent[]): Readonly<Record<string, string>> {
+  const depths = new Set(events.map(({ depth }) => depth).filter((depth) => depth !== null))
+  return depths.size === 0 ? {} : { [DEPTH_HEADER]: [...depths].join(', ') }
 }
 
 /** Splits events into parts of at most `most` events and {@link CALL_BYTES}, not counting the first event. */

@@ -33,7 +33,7 @@ const CLAIM = `with due as materialized (
    )
    update terrane.events e set leased_by = $6, leased_until = clock_timestamp() + ${LEASE}, attempts = e.attempts + 1
    where e.id = any(array(select id from summed where places <= $2 and (bytes <= $4 or place = 1)))
-   returning e.id::text, e.lane, e.body::text, e.attempts, e.created_at`
+   returning e.id::text, e.lane, e.body::text, e.attempts, e.created_at, e.depth`
 
 /**
  * Settings that keep the plan fast for any number of events, also before statistics exist: only index scans, without
@@ -58,6 +58,8 @@ export interface ClaimedEvent {
   readonly body: string
   readonly attempts: number
   readonly created_at: Date
+  /** Signed depth of the chain of functions that caused it; null outside of one. */
+  readonly depth: string | null
 }
 
 /** An attempt that failed. `most`: attempts until it is a dead letter. */

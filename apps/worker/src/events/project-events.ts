@@ -3,7 +3,7 @@ import type { Logger } from '@terrane/service'
 import { scopeKey, type JobScope } from '../queue/job-row.ts'
 import type { OpenProject, ProjectDirectory } from '../projects/project-directory.ts'
 import type { Caller } from './caller.ts'
-import { batchOf, batches, messageId } from './messages.ts'
+import { batchOf, batches, depthHeader, messageId } from './messages.ts'
 import type { EventMetrics } from './event-metrics.ts'
 import type { Lane } from './lanes.ts'
 import { Outbox, loadOf, type ClaimedEvent, type FailedEvent, type LaneLoad, type LanePlaces } from './outbox.ts'
@@ -28,6 +28,9 @@ const RENEW_MS = 10_000
 const TRIGGERS_MS = 30_000
 /** Interval of the removal of old events. */
 const EXPIRE_MS = 3_600_000
+/** Code of the functions host for a chain of functions that is too long. */
+const RECURSION = 'FUNCTION_RECURSION'
+const TOO_DEEP = `${RECURSION}: functions have called each other too often, by changes of rows, messages or requests; look for a function that changes the table, or sends to the queue, by which it is called`
 
 export interface EventsOptions {
   readonly projects: ProjectDirectory
@@ -226,10 +229,17 @@ export class ProjectEvents {
       target: () => lane.target(),
       id: messageId(lane, events),
       body: lane.hook ? first!.body : batchOf(lane, events),
-      ...(!lane.hook && { headers: { 'x-terrane-queue': '1' } }),
+      headers: { ...(!lane.hook && { 'x-terrane-queue': '1' }), ...depthHeader(events) },
       signal: this.#stopping.signal,
     })
-    const { error, statusCode } = attempt
+    const { error, statusCode, code } = attempt
+    if (code === RECURSION && events.length === 1)
+      return this.#fail(events, { ...lane, attempts: 0 }, { error: TOO_DEEP, statusCode })
+    // The host has refused the batch before it reached the function, for one of its messages.
+    if (code === RECURSION) {
+      for (const event of events) await this.#attempt([event], lane)
+      return
+    }
     if (error !== null) return this.#fail(events, lane, { error, statusCode })
     for (const { id, created_at: createdAt } of events) {
       this.#delivered.push(id)

@@ -19,7 +19,7 @@ export function computedRequires(root: string, names: readonly string[]): Plugin
     return keys
       .map(
         (end) =>
-          `__named.set(${JSON.stringify(name.slice(0, name.length - end.length))}, () => require(${JSON.stringify(name)}))`,
+          `__terraneNamed.set(${JSON.stringify(name.slice(0, name.length - end.length))}, () => require(${JSON.stringify(name)}))`,
       )
       .join('\n')
   })
@@ -37,4 +37,4 @@ export function computedRequires(root: string, names: readonly string[]): Plugin
 }
 
 /** Code before a bundle with the table: a `require` that looks there first. */
-export const REQUIRE_NAMED = `import { createRequire as __createRequire } from 'node:module'; const __named = new Map(); const __builtin = __createRequire(import.meta.url); const require = Object.assign((name) => { const made = __named.get(String(name).replace(import.meta.dirname + '/', './')); return made ? made() : __builtin(name); }, __builtin);`
+export const REQUIRE_NAMED = `import { createRequire as __terraneCreateRequire } from 'node:module'; const __terraneNamed = new Map(); const __terraneBuiltin = __terraneCreateRequire(import.meta.url); const require = Object.assign((name) => { const made = __terraneNamed.get(String(name).replace(import.meta.dirname + '/', './')); return made ? made() : __terraneBuiltin(name); }, __terraneBuiltin);`

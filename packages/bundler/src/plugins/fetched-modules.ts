@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import type { Plugin } from 'esbuild'
 import { followImport, type ModuleGraph } from '../imports/module-graph.ts'
+import { RESOLVED } from './specifiers.ts'
 
 /** Name of the plugin, which its warnings have. */
 export const FETCHED = 'fetched modules'
@@ -26,7 +27,7 @@ export function fetchedModules(graph: ModuleGraph): Plugin {
         const builtin = leads.startsWith('node:') || isBuiltin(leads)
         if (builtin) return { path: leads, external: true, sideEffects: false }
         const found = graph.packages[leads]
-        if (found) return build.resolve(found.name, { kind, resolveDir: found.folder })
+        if (found) return build.resolve(found.name, { kind, resolveDir: found.folder, pluginData: RESOLVED })
         return graph.modules[leads] ? { path: leads, namespace: NAMESPACE } : null
       })
       build.onLoad({ filter: /.*/, namespace: UNFETCHED }, ({ path }) => ({

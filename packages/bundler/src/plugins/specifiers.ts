@@ -61,7 +61,8 @@ export function specifiers(imports: Readonly<Record<string, string>>): Plugin {
   }
 }
 
-const OURS = Symbol('resolved by this plugin')
+/** Marks a name that is resolved already: no import map applies to it. */
+export const RESOLVED = Symbol('resolved')
 /** Modules that packages require but that are not installed. */
 const ABSENT = 'absent'
 /** Marks problems that fetching would fix. */
@@ -76,7 +77,7 @@ async function resolve(
   imports: Readonly<Record<string, string>>,
   args: OnResolveArgs,
 ): Promise<OnResolveResult | null> {
-  if (args.pluginData === OURS || args.kind === 'entry-point') return null
+  if (args.pluginData === RESOLVED || args.kind === 'entry-point') return null
   // The function's import map does not apply to imports inside packages.
   const path = isInPackage(args.importer) ? args.path : mapped(imports, args.path)
   const specifier = readSpecifier(path)
@@ -89,7 +90,7 @@ async function resolve(
       return { path: specifier.name, external: true, sideEffects: false }
     case 'refused': {
       // `./platform.node` may be `platform.node.js`.
-      const found = path.startsWith('.') ? await build.resolve(path, { ...from(args), pluginData: OURS }) : null
+      const found = path.startsWith('.') ? await build.resolve(path, { ...from(args), pluginData: RESOLVED }) : null
       if (found?.errors.length === 0 && !found.path.endsWith('.node')) return found
       return { errors: [{ text: `${written.replace(/,$/, '')}: ${specifier.why}` }] }
     }
@@ -102,7 +103,7 @@ async function resolve(
       return mappedFile(build, path, args)
     case 'package': {
       const { name, install, range } = specifier
-      const found = await build.resolve(name, { kind: args.kind, resolveDir: args.resolveDir, pluginData: OURS })
+      const found = await build.resolve(name, { kind: args.kind, resolveDir: args.resolveDir, pluginData: RESOLVED })
       const advice = `run \`${install}\` in the functions folder`
       if (found.errors.length > 0) return fetchable(`${written} is not installed: ${advice}`)
       const installed = range === null ? null : await versionAt(found.path, name)
@@ -114,7 +115,7 @@ async function resolve(
 
 /** The file that an import map refers to; errors show the specifier in the importing file. */
 async function mappedFile(build: PluginBuild, path: string, args: OnResolveArgs): Promise<OnResolveResult> {
-  const found = await build.resolve(path, { ...from(args), pluginData: OURS })
+  const found = await build.resolve(path, { ...from(args), pluginData: RESOLVED })
   if (found.errors.length === 0) return found
   const place = path.startsWith('/') ? relative(args.resolveDir, path) : path
   const text = `Could not resolve "${args.path}", which the imports of deno.json or package.json lead to "${place}"`
@@ -123,7 +124,7 @@ async function mappedFile(build: PluginBuild, path: string, args: OnResolveArgs)
 
 /** Many packages require others only where they use them. A missing one then fails at that point, as in Node. */
 async function isThere(build: PluginBuild, { path, kind, resolveDir }: OnResolveArgs): Promise<boolean> {
-  const { errors } = await build.resolve(path, { kind, resolveDir, pluginData: OURS })
+  const { errors } = await build.resolve(path, { kind, resolveDir, pluginData: RESOLVED })
   return errors.length === 0
 }
 

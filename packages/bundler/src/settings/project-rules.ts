@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { parse } from 'smol-toml'
 import { bundleFailed } from '../errors.ts'
+import { readConfigTables } from './config-tables.ts'
 import { readWrangler, type WorkerSettings } from './wrangler.ts'
 
 /**
@@ -53,7 +53,7 @@ function readConfigToml(folder: string): (ProjectRules & { readonly isNamed: boo
   const home = dirname(file)
   let config: Record<string, unknown>
   try {
-    config = parse(text)
+    config = readConfigTables(text)
   } catch (error) {
     // Other programs have a file of this name, in other forms.
     if (basename(home) !== 'supabase') return null

@@ -25,6 +25,7 @@ const REGISTERED: Readonly<Record<string, { readonly repository: string; readonl
   xhr: { repository: 'kitsonk/xhr', folder: '' },
   og_edge: { repository: 'ascorbic/og-edge', folder: '' },
   std: { repository: 'denoland/std', folder: '' },
+  deno_dom: { repository: 'b-fuze/deno-dom', folder: '' },
   zod: { repository: 'colinhacks/zod', folder: 'deno/lib/' },
   bcrypt: { repository: 'JamesBroadberry/deno-bcrypt', folder: '' },
   imagescript: { repository: 'matmen/ImageScript', folder: '' },
@@ -175,7 +176,7 @@ async function bundlePackage(folder: string, name: string, part: string): Promis
 }
 
 /** Built-in modules that CommonJS packages require. */
-const REQUIRE = `import { createRequire as __require } from 'node:module'; const require = __require(import.meta.url);\n`
+const REQUIRE = `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);\n`
 
 /** Names that a package exports to Node; none where it cannot be imported there. */
 async function namesOf(folder: string, name: string): Promise<readonly string[]> {
