@@ -86,8 +86,11 @@ export interface ModeLaw {
   readonly against?: readonly (readonly [keys: readonly string[], values: readonly string[]])[]
 }
 
-/** Keys of access in general, after those of a mode's own. */
-export const GENERAL_KEYS: readonly string[] = ['motor_vehicle', 'vehicle', 'access']
+const VEHICLE_KEYS = ['motor_vehicle', 'vehicle', 'access'] as const
+const TWO_WHEELS = ['single_tracked_motor_vehicle', ...VEHICLE_KEYS] as const
+const FOUR_WHEELS = ['double_tracked_motor_vehicle', ...VEHICLE_KEYS] as const
+/** Keys of access for several modes, after those of a mode's own. */
+export const GENERAL_KEYS: readonly string[] = [...FOUR_WHEELS, TWO_WHEELS[0]]
 
 const LANES = ['bus', 'taxi', 'yes', 'designated', 'permissive', '1', '2']
 const BUS_LANES = ['lanes:psv:forward', LANES] as const
@@ -105,18 +108,18 @@ const MOTOR_ONEWAYS = ['oneway:motor_vehicle', 'oneway:vehicle']
 
 /** Modes with their keys. Source: OpenStreetMap wiki, Key:access, transport mode hierarchy. */
 export const MODE_LAWS: readonly ModeLaw[] = [
-  { mode: car, keys: ['motorcar', ...GENERAL_KEYS], oneway: ['oneway:motorcar', ...MOTOR_ONEWAYS] },
-  { mode: truck, keys: ['hgv', 'goods', ...GENERAL_KEYS], oneway: ['oneway:hgv', ...MOTOR_ONEWAYS] },
+  { mode: car, keys: ['motorcar', ...FOUR_WHEELS], oneway: ['oneway:motorcar', ...MOTOR_ONEWAYS] },
+  { mode: truck, keys: ['hgv', 'goods', ...FOUR_WHEELS], oneway: ['oneway:hgv', ...MOTOR_ONEWAYS] },
   {
     mode: bus,
-    keys: ['bus', 'psv', ...GENERAL_KEYS],
+    keys: ['bus', 'psv', ...FOUR_WHEELS],
     lanes: [BUS_LANES],
     oneway: ['oneway:bus', 'oneway:psv', ...MOTOR_ONEWAYS],
     against: [[BUSWAYS, ['opposite', 'opposite_lane']], BUS_LANES_BACK],
   },
   {
     mode: taxi,
-    keys: ['taxi', 'psv', ...GENERAL_KEYS],
+    keys: ['taxi', 'psv', ...FOUR_WHEELS],
     lanes: [BUS_LANES],
     oneway: ['oneway:taxi', 'oneway:psv', ...MOTOR_ONEWAYS],
     against: [BUS_LANES_BACK],
@@ -145,13 +148,13 @@ export const MODE_LAWS: readonly ModeLaw[] = [
   },
   {
     mode: moped,
-    keys: ['moped', 'mofa', ...GENERAL_KEYS],
-    oneway: ['oneway:moped', 'oneway:mofa', ...MOTOR_ONEWAYS],
+    keys: ['moped', 'mofa', ...TWO_WHEELS],
+    oneway: ['oneway:moped', ...MOTOR_ONEWAYS],
     against: [],
   },
   {
     mode: motorcycle,
-    keys: ['motorcycle', ...GENERAL_KEYS],
+    keys: ['motorcycle', ...TWO_WHEELS],
     oneway: ['oneway:motorcycle', ...MOTOR_ONEWAYS],
     against: [],
   },
@@ -204,6 +207,11 @@ const CLASSES: readonly (readonly [modes: number, classes: string])[] = [
 const CLASS_ACCESS = new Map(
   CLASSES.flatMap(([modes, classes]) => classes.split(' ').map((name) => [name, modes] as const)),
 )
+/** Highways that are no street, whatever access tags say: not built or gone, or places beside the street. */
+export const NO_STREETS: ReadonlySet<string> = new Set(
+  'proposed planned razed demolished dismantled removed no rest_area services escape emergency_bay'.split(' '),
+)
+
 /** Ferries and trains that carry vehicles. */
 export const CARRIED = ROAD
 

@@ -215,24 +215,36 @@ function forbiddenSequences(rule: TurnRule, inputs: RestrictionInputs): Forbidde
   return found
 }
 
-/** Ways to follow the via ways in order from the end of an edge to their far end. */
+/** Paths over all via ways from the end of an edge: in the order of the members, or else in any order that connects. */
 function viaPaths(inputs: RestrictionInputs, from: number, viaWays: readonly number[]): number[][] {
+  const ordered = pathsOver(inputs, from, viaWays, (left) => left.slice(0, 1))
+  return ordered.length > 0 || viaWays.length === 1 ? ordered : pathsOver(inputs, from, viaWays, (left) => left)
+}
+
+/** @param next the ways that may follow, of the ones that are left */
+function pathsOver(
+  inputs: RestrictionInputs,
+  from: number,
+  viaWays: readonly number[],
+  next: (left: readonly number[]) => readonly number[],
+): number[][] {
   const { edges } = inputs
-  let paths: number[][] = [[]]
-  let previous = from
-  for (const way of viaWays) {
-    const onward: number[][] = []
-    for (const path of paths) {
-      previous = path.at(-1) ?? from
-      const start = edges.head[previous]!
-      for (const first of edgesAt(inputs, start)) {
-        if (inputs.wayOf(first) !== way || first === edges.opposite[previous]) continue
-        onward.push([...path, ...alongWay(inputs, first)])
-      }
-    }
-    paths = onward.filter((path) => path.length <= MOST_VIA_EDGES)
+  let open: { readonly path: readonly number[]; readonly left: readonly number[] }[] = [{ path: [], left: viaWays }]
+  for (let step = 0; step < viaWays.length; step++) {
+    open = open.flatMap(({ path, left }) => {
+      const previous = path.at(-1) ?? from
+      const firsts = edgesAt(inputs, edges.head[previous]!).filter(
+        (edge) => next(left).includes(inputs.wayOf(edge)) && edge !== edges.opposite[previous],
+      )
+      return firsts
+        .map((first) => ({
+          path: [...path, ...alongWay(inputs, first)],
+          left: left.toSpliced(left.indexOf(inputs.wayOf(first)), 1),
+        }))
+        .filter((longer) => longer.path.length <= MOST_VIA_EDGES)
+    })
   }
-  return paths
+  return open.map(({ path }) => [...path])
 }
 
 /** An edge and its continuations on the same way, to the end of the way. */

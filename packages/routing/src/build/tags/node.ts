@@ -2,7 +2,7 @@ import { Access, ALL_ACCESS, NodeType } from '../../graph/attributes.ts'
 import { type Barrier, barrierKind, MODE_LAWS, PASSES } from '../access-law.ts'
 import { closes, decisionOf, namedModes, verdictOf, withWheelchair } from './decide.ts'
 import { type Tags, WHEELCHAIR } from './values.ts'
-import { withExceptions } from './exceptions.ts'
+import { withExceptions, withUsualKeys } from './exceptions.ts'
 import { nodeUnread, type UnreadTag } from './unread.ts'
 import { type NodeSize, nodeSizes } from './way-limits.ts'
 import { type NodeHours, nodeHours } from './way-timed.ts'
@@ -51,7 +51,7 @@ export function nodeFacts(said: Tags): NodeFacts {
   const junction = tags.get('highway') === 'motorway_junction'
   const sizes = [...nodeSizes(tags), ...limits]
   const hours = nodeHours(tags)
-  const unread = nodeUnread(said)
+  const unread = nodeUnread(withUsualKeys(said))
   return {
     type: nodeType(tags, kind),
     access,
@@ -124,7 +124,12 @@ function taggedAccess(tags: Tags): Map<number, boolean> {
 
 function privateModes(tags: Tags): number {
   let modes = 0
-  for (const law of MODE_LAWS) if (decisionOf(law, tags)?.verdict === 'local') modes |= law.mode
+  const isLocked = tags.get('locked') === 'yes' && tags.has('barrier')
+  for (const law of MODE_LAWS) {
+    const verdict = decisionOf(law, tags)?.verdict
+    // Those whom no tag lets pass need the key of a locked gate. Source: OpenStreetMap wiki, Key:locked.
+    if (verdict === 'local' || (isLocked && verdict === undefined)) modes |= law.mode
+  }
   return withWheelchair(modes)
 }
 

@@ -102,6 +102,8 @@ function openModes(tags: Tags): { modes: number; tagged: number } {
   if (known === null && (tagged & bicycle) === 0 && tags.has('sac_scale')) {
     modes = tags.get('sac_scale') === 'hiking' ? modes | bicycle : modes & ~bicycle
   }
+  // `bus=yes` on a platform names the vehicles that stop at it.
+  if (highway === 'platform') modes &= ~MOTOR
   if ((carried || highway !== undefined) && (tags.get('access') === 'emergency' || emergencyOnly)) modes |= emergency
   return { modes, tagged }
 }
