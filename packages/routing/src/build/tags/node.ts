@@ -1,5 +1,5 @@
 import { Access, ALL_ACCESS, NodeType } from '../../graph/attributes.ts'
-import { type Barrier, barrierKind, MODE_LAWS, PASSES } from '../access-law.ts'
+import { type Barrier, barrierKind, MODE_LAWS, MOTOR, PASSES } from '../access-law.ts'
 import { closes, decisionOf, namedModes, verdictOf, withWheelchair } from './decide.ts'
 import { type Tags, WHEELCHAIR } from './values.ts'
 import { withExceptions, withUsualKeys } from './exceptions.ts'
@@ -123,14 +123,15 @@ function taggedAccess(tags: Tags): Map<number, boolean> {
 }
 
 function privateModes(tags: Tags): number {
-  let modes = 0
+  const verdicts = MODE_LAWS.map((law) => ({ mode: law.mode, verdict: decisionOf(law, tags)?.verdict }))
+  // Modes that no tag lets pass need the key of a locked gate. Source: OpenStreetMap wiki, Key:locked.
   const isLocked = tags.get('locked') === 'yes' && tags.has('barrier')
-  for (const law of MODE_LAWS) {
-    const verdict = decisionOf(law, tags)?.verdict
-    // Those whom no tag lets pass need the key of a locked gate. Source: OpenStreetMap wiki, Key:locked.
-    if (verdict === 'local' || (isLocked && verdict === undefined)) modes |= law.mode
-  }
-  return withWheelchair(modes)
+  const local = isLocked ? ['local', undefined] : ['local']
+  let modes = 0
+  for (const { mode, verdict } of verdicts) if (local.includes(verdict)) modes |= mode
+  // A graph has one bit for all motor vehicles: where some may open the gate, it is no private one.
+  const opened = verdicts.some(({ mode, verdict }) => (mode & MOTOR) !== 0 && verdict === 'yes')
+  return withWheelchair(isLocked && opened ? modes & ~MOTOR : modes)
 }
 
 function nodeAccess(tags: Tags, kind: Barrier | null, tagged: Map<number, boolean>): number {
