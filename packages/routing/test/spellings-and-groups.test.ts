@@ -19,6 +19,21 @@ describe('keys of groups of vehicles and in other spellings (Key:access, Forward
     [{ double_tracked_motor_vehicle: 'no', bus: 'yes' }, [...SLOW, 'bus', 'motor_scooter', 'motorcycle']],
     [{ single_tracked_motor_vehicle: 'no' }, without('motor_scooter', 'motorcycle')],
     [{ motor_vehicle: 'no', single_tracked_motor_vehicle: 'yes' }, [...SLOW, 'motor_scooter', 'motorcycle']],
+    [
+      {
+        'motor_vehicle:conditional': 'no @ (08:00-20:00)',
+        'hgv:conditional': 'yes @ (08:00-20:00)',
+      },
+      [...SLOW, 'truck'],
+    ],
+    [
+      {
+        motor_vehicle: 'no',
+        'motor_vehicle:conditional': 'yes @ (08:00-20:00)',
+        'hgv:conditional': 'no @ (08:00-20:00)',
+      },
+      without('truck'),
+    ],
   ])('%j is passed by %j', async (street, want) => {
     expect(await passes(street, { time: '2026-06-03T12:00' })).toEqual(want.toSorted())
   })
@@ -68,6 +83,13 @@ describe('limits (Key:maxweight, Key:maxheight, Key:hazmat, Conditional restrict
     [{ 'maxweight:motor_vehicle': '5' }, truck({ weight: 6 }), false],
     [{ maxweight: '3.5', 'maxweight:hgv': '12' }, truck({ weight: 10 }), true],
     [{ maxweight: '3.5', 'maxweight:bus': '12' }, truck({ weight: 10 }), false],
+    [{ maxweight: '3.5', 'maxweight:hgv': 'none' }, truck({ weight: 10 }), true],
+    [{ maxweight: '3.5', 'maxweight:forward': '12' }, truck({ weight: 10 }), true],
+    [{ maxweight: '3.5', 'maxweight:forward': '12' }, { ...truck({ weight: 10 }), path: 'DA' }, false],
+    [{ maxweight: '12', 'maxweight:hgv:backward': '3.5' }, truck({ weight: 10 }), true],
+    [{ maxweight: '12', 'maxweight:hgv:backward': '3.5' }, { ...truck({ weight: 10 }), path: 'DA' }, false],
+    [{ maxweight: '80,000 lbs' }, truck({ weight: 20 }), true],
+    [{ maxweight: '15,000 lbs' }, truck({ weight: 7 }), false],
     [{ 'hgv:conditional': 'no @ (weight>7,5)' }, truck({ weight: 8 }), false],
     [{ 'hazmat:adr_tunnel_cat': 'E' }, truck({ hazmat: true }), false],
     [{ 'hazmat:adr_tunnel_cat': 'A' }, truck({ hazmat: true }), true],
@@ -88,8 +110,16 @@ describe('nodes (Key:locked, Conditional restrictions)', () => {
     [{ barrier: 'gate', locked: 'yes', foot: 'yes' }, false],
     [{ barrier: 'gate', locked: 'yes', access: 'yes' }, true],
     [{ barrier: 'gate', locked: 'yes', motorcar: 'yes' }, true],
+    [{ barrier: 'gate', locked: 'yes', bus: 'yes' }, false],
   ])('%j is passed by a car, where the way around takes four minutes: %s', async (gate, isOpen) => {
     expect(await passes({}, { modes: ['auto'] }, gate, 600)).toEqual(isOpen ? ['auto'] : [])
+  })
+
+  it('a locked gate is open to those whose key says so, and a locked bollard to riders', async () => {
+    const bus = { barrier: 'gate', locked: 'yes', bus: 'yes' }
+    expect(await passes({}, { modes: ['auto', 'truck', 'bus', 'taxi'] }, bus, 600)).toEqual(['bus'])
+    expect(await passes({}, { modes: ['bicycle'] }, { barrier: 'gate', locked: 'yes' }, 150)).toEqual([])
+    expect(await passes({}, { modes: ['bicycle'] }, { barrier: 'bollard', locked: 'yes' }, 150)).toEqual(['bicycle'])
   })
 
   it.each([
@@ -135,20 +165,52 @@ describe('turn restrictions (Relation:restriction)', () => {
     [{ type: 'restriction:hgv', restriction: 'no_right_turn' }, 'truck', 'ABCFE'],
     [{ type: 'restriction:hgv', restriction: 'no_right_turn' }, 'auto', 'ABE'],
     [{ restriction: 'no_right_turn_on_red' }, 'auto', 'ABE'],
+    [{ 'restriction:goods': 'no_right_turn' }, 'truck', 'ABCFE'],
+    [{ 'restriction:goods': 'no_right_turn' }, 'auto', 'ABE'],
+    [{ restriction: 'no_right_turn', except: 'goods' }, 'truck', 'ABCFE'],
   ])('%j by %s: %s', async (tags, costing, path) => {
     const route = await turn(tags, 'B', 'BE', costing)
     expect([route.path, route.trip.warnings]).toEqual([path, undefined])
   })
 
-  it.each([[['BC', 'CD', 'GD']], [['GD', 'BC', 'CD']]])('over the ways %j, in any order', async (via) => {
+  it('over ways in any order, and only all of them', async () => {
+    const paths = async (...via: string[]): Promise<string[]> => {
+      const town = await drawTown({
+        map: 'A---B---C---D\n    |       |\n    E---F---G',
+        meters: 60,
+        ways: { AB: road, BC: road, CD: road, GD: road, FG: road, BE: { ...road, maxspeed: '10' }, EF: road },
+        restrictions: via.length === 0 ? [] : [{ from: 'AB', via, to: 'FG', tags: { restriction: 'no_right_turn' } }],
+      })
+      const options = { costing_options: { auto: { maneuver_penalty: 0 } } }
+      return ['AF', 'AG', 'CF'].map((ends) => town.route(ends, options).path)
+    }
+    expect(await paths()).toEqual(['ABCDGF', 'ABCDG', 'CDGF'])
+    expect(await paths('BC', 'CD', 'GD')).toEqual(['ABEF', 'ABCDG', 'CDGF'])
+    expect(await paths('GD', 'BC', 'CD')).toEqual(['ABEF', 'ABCDG', 'CDGF'])
+  })
+
+  it('over a ring of ways in the order of its members alone, where that order connects', async () => {
+    const paths = async (...via: string[]): Promise<string[]> => {
+      const town = await drawTown({
+        map: '    C\n   / \\\nA-B   D-E\n   \\ /\n    F',
+        meters: 60,
+        ways: { AB: road, BC: road, CD: road, DE: road, DF: road, FB: road },
+        restrictions: via.length === 0 ? [] : [{ from: 'AB', via, to: 'AB', tags: { restriction: 'no_u_turn' } }],
+      })
+      return ['AE', 'EA'].map((ends) => town.route(ends).path)
+    }
+    expect(await paths('BC', 'CD', 'DF', 'FB')).toEqual(await paths())
+  })
+
+  it('over many ways side by side, in good time', async () => {
+    const side = 'PQRSTUVWXYZ'
+    const ways = Object.fromEntries([...side].flatMap((letter) => [[`B${letter}C`, road]]))
     const town = await drawTown({
-      map: 'A---B---C---D\n    |       |\n    E---F---G',
-      meters: 60,
-      ways: { AB: road, BC: road, CD: road, GD: road, FG: road, BE: { ...road, maxspeed: '10' }, EF: road },
-      restrictions: [{ from: 'AB', via, to: 'FG', tags: { restriction: 'no_right_turn' } }],
+      map: `A-B-C-D\n${[...side].map((letter) => `  ${letter}`).join('\n')}`,
+      ways: { AB: road, CD: road, ...ways },
+      restrictions: [{ from: 'AB', via: Object.keys(ways).toReversed(), to: 'AB', tags: { restriction: 'no_u_turn' } }],
     })
-    expect(town.route('AF', { costing_options: { auto: { maneuver_penalty: 0 } } }).path).toBe('ABEF')
-    expect(town.route('CF').path).toBe('CDGF')
+    expect(town.route('AD').path).toMatch(/^AB.CD$/)
   })
 
   it('a turn that no rule knows is said in the warnings', async () => {

@@ -160,8 +160,14 @@ export const MODE_LAWS: readonly ModeLaw[] = [
   },
 ]
 
-/** Keys of access, for modes and in general. */
-export const ACCESS_KEYS: readonly string[] = [...new Set(MODE_LAWS.flatMap(({ keys }) => keys))]
+/** Keys of access, for modes and in general; the more specific ones first. */
+export const ACCESS_KEYS: readonly string[] = [
+  ...new Set(
+    MODE_LAWS.flatMap(({ keys }) => keys.map((key, i) => ({ key, depth: keys.length - i })))
+      .toSorted((a, b) => b.depth - a.depth)
+      .map(({ key }) => key),
+  ),
+]
 
 /** Lanes that are all for one group of vehicles: whether others may use them is for the keys of these to say. */
 const ALL_DESIGNATED = /^designated(\|designated)*$/
@@ -170,7 +176,7 @@ const ALL_DESIGNATED = /^designated(\|designated)*$/
 export const ONEWAY_KEYS: readonly string[] = ['oneway', ...new Set(MODE_LAWS.flatMap(({ oneway }) => oneway))]
 
 /**
- * Keys that may close a way at seasons without dates, for good, by its lanes, or to a part of a mode that no request names: not read, and said
+ * Keys that may close a way at seasons without dates, for a while, for good, by its lanes, or to a part of a mode that no request names: not read, and said
  * in the warnings of routes. Source: OpenStreetMap wiki, Key:seasonal, Key:winter_road, Tag:ice_road=yes, Key:tidal, Lifecycle prefix, Lanes,
  * Key:access, transport mode hierarchy.
  */
@@ -185,6 +191,11 @@ export const UNREAD_KEYS: readonly { readonly key: string; readonly values: RegE
   { key: 'psv:lanes', values: ALL_DESIGNATED, modes: MOTOR & ~(bus | taxi) },
   { key: 'bus:lanes', values: ALL_DESIGNATED, modes: MOTOR & ~bus },
   { key: 'seasonal', values: /^(?!no$)/, modes: ROAD },
+  ...ACCESS_KEYS.map((key) => ({
+    key: `temporary:${key}`,
+    values: /^(?!yes$)/,
+    modes: MODE_LAWS.reduce((modes, { mode, keys }) => (keys.includes(key) ? modes | mode : modes), 0),
+  })),
   ...['hgv_articulated', 'trailer'].map((key) => ({ key, values: /^no$/, modes: truck })),
   ...['coach', 'tourist_bus'].map((key) => ({ key, values: /^no$/, modes: bus })),
 ]

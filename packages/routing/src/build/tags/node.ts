@@ -123,15 +123,20 @@ function taggedAccess(tags: Tags): Map<number, boolean> {
 }
 
 function privateModes(tags: Tags): number {
-  const verdicts = MODE_LAWS.map((law) => ({ mode: law.mode, verdict: decisionOf(law, tags)?.verdict }))
-  // Modes that no tag lets pass need the key of a locked gate. Source: OpenStreetMap wiki, Key:locked.
-  const isLocked = tags.get('locked') === 'yes' && tags.has('barrier')
-  const local = isLocked ? ['local', undefined] : ['local']
+  const locked = lockedModes(tags)
   let modes = 0
-  for (const { mode, verdict } of verdicts) if (local.includes(verdict)) modes |= mode
-  // A graph has one bit for all motor vehicles: where some may open the gate, it is no private one.
-  const opened = verdicts.some(({ mode, verdict }) => (mode & MOTOR) !== 0 && verdict === 'yes')
-  return withWheelchair(isLocked && opened ? modes & ~MOTOR : modes)
+  for (const law of MODE_LAWS) {
+    const verdict = decisionOf(law, tags)?.verdict
+    if (verdict === 'local' || (verdict === undefined && (law.mode & locked) !== 0)) modes |= law.mode
+  }
+  return withWheelchair(modes)
+}
+
+/** Modes that a locked barrier stops; walkers and riders pass by a bollard or a chain. Source: OpenStreetMap wiki, Key:locked. */
+function lockedModes(tags: Tags): number {
+  const barrier = tags.get('barrier')
+  if (barrier === undefined || tags.get('locked') !== 'yes') return 0
+  return /gate$|turnstile$/.test(barrier) ? ALL_ACCESS : MOTOR
 }
 
 function nodeAccess(tags: Tags, kind: Barrier | null, tagged: Map<number, boolean>): number {

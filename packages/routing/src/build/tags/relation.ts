@@ -66,6 +66,7 @@ const VEHICLES: ReadonlyMap<string, number> = new Map([
 /** Keys of restrictions and the modes that they apply to. */
 const KEYS: readonly (readonly [key: string, modes: number])[] = [
   ['restriction', DEFAULT_MODES],
+  ['restriction:goods', Access.truck],
   ...[...VEHICLES].map(([vehicle, modes]) => [`restriction:${vehicle}`, modes] as const),
 ]
 
@@ -121,7 +122,11 @@ interface Said {
 function saidOf(tags: Tags, suffix: string): Said[] {
   let general = DEFAULT_MODES
   for (const vehicle of (tags.get('except') ?? '').split(/[;,]/)) general &= ~(VEHICLES.get(vehicle.trim()) ?? 0)
-  const said = [{ value: tags.get(`restriction${suffix}`), modes: general }]
+  const said = [
+    { value: tags.get(`restriction${suffix}`), modes: general },
+    // Light goods vehicles, which no request tells from heavy ones: the key binds both and frees neither.
+    { value: tags.get(`restriction:goods${suffix}`), modes: Access.truck },
+  ]
   for (const [vehicle, modes] of VEHICLES) {
     const value = tags.get(`restriction:${vehicle}${suffix}`)
     if (value === undefined) continue

@@ -89,7 +89,11 @@ export function tonnes(value: string | undefined): number | undefined {
 }
 
 function tonnesOf(value: string): number | undefined {
-  const text = value.replaceAll(/\s+/g, '').replace(',', '.')
+  // A comma before three digits of kilograms or pounds parts thousands: 80,000 lbs.
+  const text = value
+    .replaceAll(/\s+/g, '')
+    .replaceAll(/,(?=\d{3}(?:,\d{3})*(?:kg|lbs?)$)/g, '')
+    .replace(',', '.')
   const number = leadingNumber(text, true)
   if (number === undefined) return undefined
   const unit = text.replace(/^[0-9.]+/, '')

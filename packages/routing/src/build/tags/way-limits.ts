@@ -153,6 +153,7 @@ const BOTH = 3
 /** A limit that a tag states, by its key. */
 interface SaidLimit extends LimitKey {
   readonly name: string
+  readonly suffix: string
   readonly direction: number
   readonly text: string
 }
@@ -163,27 +164,40 @@ function saidLimits(tags: Tags): WayLimit[] {
   const said = [...tags].flatMap(([key, text]): SaidLimit[] => {
     const [, name, suffix = ''] = LIMIT_NAME.exec(key) ?? []
     const limit = name === undefined ? undefined : KEYS.get(name)
+    if (limit === undefined || (text !== 'none' && limit.parse(text) === undefined)) return []
     const direction = DIRECTIONS.find(([side]) => side === suffix)![1]
-    return limit === undefined || limit.parse(text) === undefined ? [] : [{ ...limit, name: name!, direction, text }]
+    return [{ ...limit, name: name!, suffix, direction, text }]
   })
-  return said.flatMap((one) => limitsOf(tags, { ...one, modes: one.modes & ~modesOfOwn(one, said) }))
+  return said.flatMap((one) => sidesOf(one, said).flatMap((side) => limitsOf(tags, { ...one, ...side })))
 }
 
-/** Modes that a more specific key of the same limit speaks of, such as `maxweight:hgv` beside `maxweight`. */
-function modesOfOwn({ base, modes, direction }: SaidLimit, said: readonly SaidLimit[]): number {
+/** The directions of a limit, with the modes of each that no more specific key speaks of. */
+function sidesOf(one: SaidLimit, said: readonly SaidLimit[]): Pick<SaidLimit, 'direction' | 'modes'>[] {
+  const sides = [1, 2]
+    .filter((side) => (one.direction & side) !== 0)
+    .map((direction) => ({ direction, modes: one.modes & ~modesOfOwn(one, direction, said) }))
+  const [ahead, back] = sides
+  return (ahead?.modes === back?.modes ? [{ ...ahead!, direction: BOTH }] : sides).filter(({ modes }) => modes !== 0)
+}
+
+/**
+ * Modes that a more specific key of the same limit speaks of in a direction, such as `maxweight:hgv` or
+ * `maxweight:forward` beside `maxweight`.
+ */
+function modesOfOwn({ base, modes, suffix }: SaidLimit, direction: number, said: readonly SaidLimit[]): number {
   const own = said.filter(
     (other) =>
       other.base === base &&
-      (other.direction & direction) === direction &&
+      (other.direction & direction) !== 0 &&
       (other.modes & ~modes) === 0 &&
-      other.modes !== modes,
+      (other.modes !== modes || (suffix === '' && other.suffix !== '')),
   )
   return own.reduce((all, other) => all | other.modes, 0)
 }
 
-function limitsOf(tags: Tags, { type, name, parse, direction, modes, text }: SaidLimit): WayLimit[] {
-  const value = parse(text)!
-  const suffix = DIRECTIONS.find(([, side]) => side === direction)![0]
+function limitsOf(tags: Tags, { type, name, suffix, parse, direction, modes, text }: SaidLimit): WayLimit[] {
+  const value = parse(text)
+  if (value === undefined) return []
   const lifted = type === Limit.hazmat ? OPENED : LIFTED
   const exceptions = [...new Set([`${name}${suffix}:conditional`, `${name}:conditional`])]
     .flatMap((key) => conditionalCases(tags.get(key)))
