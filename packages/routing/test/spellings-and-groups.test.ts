@@ -190,10 +190,10 @@ describe('turn restrictions (Relation:restriction)', () => {
   })
 
   it('over many ways side by side, in good time', async () => {
-    const side = 'PQRSTUVWXYZ'
-    const ways = Object.fromEntries([...side].flatMap((letter) => [[`B${letter}C`, road]]))
+    const sides = 'P Q R S T U V W X Y Z'.split(' ')
+    const ways = Object.fromEntries(sides.map((letter) => [`B${letter}C`, road]))
     const town = await drawTown({
-      map: `A-B-C-D\n${[...side].map((letter) => `  ${letter}`).join('\n')}`,
+      map: `A-B-C-D\n${sides.map((letter) => `  ${letter}`).join('\n')}`,
       ways: { AB: road, CD: road, ...ways },
       restrictions: [{ from: 'AB', via: Object.keys(ways).toReversed(), to: 'AB', tags: { restriction: 'no_u_turn' } }],
     })

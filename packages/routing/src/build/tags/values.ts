@@ -89,11 +89,10 @@ export function tonnes(value: string | undefined): number | undefined {
 }
 
 function tonnesOf(value: string): number | undefined {
-  // A comma before three digits of kilograms or pounds parts thousands: 80,000 lbs.
-  const text = value
-    .replaceAll(/\s+/g, '')
-    .replaceAll(/,(?=\d{3}(?:,\d{3})*(?:kg|lbs?)$)/g, '')
-    .replace(',', '.')
+  const said = value.replaceAll(/\s+/g, '')
+  // The comma of 80,000 lbs parts thousands, that of 7,5 decimals.
+  const isLong = /^\d{1,3},\d{3}/.test(said) && /(?:kg|lbs?)$/.test(said)
+  const text = isLong ? said.replaceAll(',', '') : said.replace(',', '.')
   const number = leadingNumber(text, true)
   if (number === undefined) return undefined
   const unit = text.replace(/^[0-9.]+/, '')
