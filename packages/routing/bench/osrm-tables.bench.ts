@@ -107,9 +107,9 @@ const folder = process.argv[2]
 if (folder === undefined) console.log('SKIPPED: give the folder `features` of a checkout of OSRM')
 else await compare(readRows(folder))
 
-/** Profiles with settings of their own, and scenarios at a certain time, are left out. */
+/** Profiles that avoid a class of streets, and scenarios at a certain time, are left out. Settings of speeds and weights close no street. */
 function isPlain(text: string): boolean {
-  return !/profile file|from-now=/.test(text)
+  return !/profile\.avoid|from-now=/.test(text)
 }
 
 function readRows(features: string): Row[] {

@@ -117,6 +117,10 @@ describe('lanes with access of their own (wiki, Lanes, Key:hov)', () => {
 
   it.each([
     [{ 'vehicle:lanes': 'no|yes' }, SHORT, BACK],
+    [{ 'motor_vehicle:lanes': 'destination|no' }, LONG, AROUND],
+    [{ 'vehicle:lanes:forward': 'private|destination' }, LONG, BACK],
+    [{ 'vehicle:lanes': 'destination|yes' }, SHORT, BACK],
+    [{ 'vehicle:lanes': 'destination|destination', motorcar: 'yes' }, SHORT, BACK],
     [{ 'motor_vehicle:lanes': 'no|' }, SHORT, BACK],
     [{ 'motor_vehicle:lanes': 'bus|bus' }, LONG, AROUND],
     [{ 'vehicle:lanes:forward': 'no' }, LONG, BACK],

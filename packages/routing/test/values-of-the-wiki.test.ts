@@ -110,6 +110,7 @@ describe('what is not read is said in the warnings of a route', () => {
     [{ highway: 'tertiary', abandoned: 'yes' }, ['abandoned=yes']],
     [{ highway: 'tertiary', disused: 'no', 'disused:highway': 'primary' }, ['disused:highway=primary']],
     [{ highway: 'tertiary', construction: 'yes' }, ['construction=yes']],
+    [{ highway: 'tertiary', 'temporary:access': 'no', 'temporary:hgv': 'yes' }, ['temporary:access=no']],
     [{ highway: 'service', 'psv:lanes': 'designated|designated' }, ['psv:lanes=designated|designated']],
     [{ highway: 'tertiary', 'psv:lanes': '|designated' }, []],
   ])('%j: %j', (tags, want) => expect(said(tags)).toEqual(want))

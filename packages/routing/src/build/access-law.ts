@@ -86,8 +86,11 @@ export interface ModeLaw {
   readonly against?: readonly (readonly [keys: readonly string[], values: readonly string[]])[]
 }
 
-/** Keys of access in general, after those of a mode's own. */
-export const GENERAL_KEYS: readonly string[] = ['motor_vehicle', 'vehicle', 'access']
+const VEHICLE_KEYS = ['motor_vehicle', 'vehicle', 'access'] as const
+const TWO_WHEELS = ['single_tracked_motor_vehicle', ...VEHICLE_KEYS] as const
+const FOUR_WHEELS = ['double_tracked_motor_vehicle', ...VEHICLE_KEYS] as const
+/** Keys of access for several modes, after those of a mode's own. */
+export const GENERAL_KEYS: readonly string[] = [...FOUR_WHEELS, TWO_WHEELS[0]]
 
 const LANES = ['bus', 'taxi', 'yes', 'designated', 'permissive', '1', '2']
 const BUS_LANES = ['lanes:psv:forward', LANES] as const
@@ -105,18 +108,18 @@ const MOTOR_ONEWAYS = ['oneway:motor_vehicle', 'oneway:vehicle']
 
 /** Modes with their keys. Source: OpenStreetMap wiki, Key:access, transport mode hierarchy. */
 export const MODE_LAWS: readonly ModeLaw[] = [
-  { mode: car, keys: ['motorcar', ...GENERAL_KEYS], oneway: ['oneway:motorcar', ...MOTOR_ONEWAYS] },
-  { mode: truck, keys: ['hgv', 'goods', ...GENERAL_KEYS], oneway: ['oneway:hgv', ...MOTOR_ONEWAYS] },
+  { mode: car, keys: ['motorcar', ...FOUR_WHEELS], oneway: ['oneway:motorcar', ...MOTOR_ONEWAYS] },
+  { mode: truck, keys: ['hgv', 'goods', ...FOUR_WHEELS], oneway: ['oneway:hgv', ...MOTOR_ONEWAYS] },
   {
     mode: bus,
-    keys: ['bus', 'psv', ...GENERAL_KEYS],
+    keys: ['bus', 'psv', ...FOUR_WHEELS],
     lanes: [BUS_LANES],
     oneway: ['oneway:bus', 'oneway:psv', ...MOTOR_ONEWAYS],
     against: [[BUSWAYS, ['opposite', 'opposite_lane']], BUS_LANES_BACK],
   },
   {
     mode: taxi,
-    keys: ['taxi', 'psv', ...GENERAL_KEYS],
+    keys: ['taxi', 'psv', ...FOUR_WHEELS],
     lanes: [BUS_LANES],
     oneway: ['oneway:taxi', 'oneway:psv', ...MOTOR_ONEWAYS],
     against: [BUS_LANES_BACK],
@@ -145,20 +148,26 @@ export const MODE_LAWS: readonly ModeLaw[] = [
   },
   {
     mode: moped,
-    keys: ['moped', 'mofa', ...GENERAL_KEYS],
-    oneway: ['oneway:moped', 'oneway:mofa', ...MOTOR_ONEWAYS],
+    keys: ['moped', 'mofa', ...TWO_WHEELS],
+    oneway: ['oneway:moped', ...MOTOR_ONEWAYS],
     against: [],
   },
   {
     mode: motorcycle,
-    keys: ['motorcycle', ...GENERAL_KEYS],
+    keys: ['motorcycle', ...TWO_WHEELS],
     oneway: ['oneway:motorcycle', ...MOTOR_ONEWAYS],
     against: [],
   },
 ]
 
-/** Keys of access, for modes and in general. */
-export const ACCESS_KEYS: readonly string[] = [...new Set(MODE_LAWS.flatMap(({ keys }) => keys))]
+/** Keys of access, for modes and in general; the more specific ones first. */
+export const ACCESS_KEYS: readonly string[] = [
+  ...new Set(
+    MODE_LAWS.flatMap(({ keys }) => keys.map((key, i) => ({ key, depth: keys.length - i })))
+      .toSorted((a, b) => b.depth - a.depth)
+      .map(({ key }) => key),
+  ),
+]
 
 /** Lanes that are all for one group of vehicles: whether others may use them is for the keys of these to say. */
 const ALL_DESIGNATED = /^designated(\|designated)*$/
@@ -167,7 +176,7 @@ const ALL_DESIGNATED = /^designated(\|designated)*$/
 export const ONEWAY_KEYS: readonly string[] = ['oneway', ...new Set(MODE_LAWS.flatMap(({ oneway }) => oneway))]
 
 /**
- * Keys that may close a way at seasons without dates, for good, by its lanes, or to a part of a mode that no request names: not read, and said
+ * Keys that may close a way at seasons without dates, for a while, for good, by its lanes, or to a part of a mode that no request names: not read, and said
  * in the warnings of routes. Source: OpenStreetMap wiki, Key:seasonal, Key:winter_road, Tag:ice_road=yes, Key:tidal, Lifecycle prefix, Lanes,
  * Key:access, transport mode hierarchy.
  */
@@ -182,6 +191,11 @@ export const UNREAD_KEYS: readonly { readonly key: string; readonly values: RegE
   { key: 'psv:lanes', values: ALL_DESIGNATED, modes: MOTOR & ~(bus | taxi) },
   { key: 'bus:lanes', values: ALL_DESIGNATED, modes: MOTOR & ~bus },
   { key: 'seasonal', values: /^(?!no$)/, modes: ROAD },
+  ...ACCESS_KEYS.map((key) => ({
+    key: `temporary:${key}`,
+    values: /^(?!yes$)/,
+    modes: MODE_LAWS.reduce((modes, { mode, keys }) => (keys.includes(key) ? modes | mode : modes), 0),
+  })),
   ...['hgv_articulated', 'trailer'].map((key) => ({ key, values: /^no$/, modes: truck })),
   ...['coach', 'tourist_bus'].map((key) => ({ key, values: /^no$/, modes: bus })),
 ]
@@ -204,6 +218,11 @@ const CLASSES: readonly (readonly [modes: number, classes: string])[] = [
 const CLASS_ACCESS = new Map(
   CLASSES.flatMap(([modes, classes]) => classes.split(' ').map((name) => [name, modes] as const)),
 )
+/** Highways that are no street, whatever access tags say: not built or gone, or places beside the street. */
+export const NO_STREETS: ReadonlySet<string> = new Set(
+  'proposed planned razed demolished dismantled removed no rest_area services escape emergency_bay'.split(' '),
+)
+
 /** Ferries and trains that carry vehicles. */
 export const CARRIED = ROAD
 

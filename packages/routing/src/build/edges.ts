@@ -198,7 +198,7 @@ function describe(inputs: EdgeInputs, table: EdgeTable, edge: number, use: numbe
   traffic = put(traffic, TrafficField.internal, facts.flags.internal)
   traffic = put(traffic, TrafficField.truckRoute, facts.flags.truckRoute)
   traffic = put(traffic, TrafficField.bikeNetwork, facts.bikeNetwork || inputs.bicycleRoutes.has(ways.ids[way]!))
-  traffic = put(traffic, TrafficField.useSidepath, facts.flags.useSidepath)
+  traffic = put(traffic, TrafficField.useSidepath, forward ? facts.flags.sidepathForward : facts.flags.sidepathBackward)
   traffic = put(traffic, TrafficField.dismount, facts.flags.dismount)
   traffic = put(traffic, TrafficField.sidewalkLeft, facts.flags.sidewalkLeft)
   traffic = put(traffic, TrafficField.sidewalkRight, facts.flags.sidewalkRight)

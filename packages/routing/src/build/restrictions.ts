@@ -50,6 +50,8 @@ interface Forbidden {
 
 /** Longest detour over via ways that is followed. */
 const MOST_VIA_EDGES = 20
+/** Most paths over via ways that are followed at once; ways side by side have as many as their orders. */
+const MOST_VIA_PATHS = 100
 
 /** Enters restrictions over a node into the turn table and returns those over ways, and those for certain times. */
 export function applyRestrictions(rules: readonly TurnRule[], inputs: RestrictionInputs): RuleTable {
@@ -195,13 +197,22 @@ function setOn(inputs: RestrictionInputs, from: number, to: number, field: Field
   turns.info[at] = put(before, field, get(before, field) | bits)
 }
 
-/** The sequences of edges that a restriction over ways forbids: from, along the via ways, and the turn at their end. */
+/** The sequences that a restriction over ways forbids: by the order of its via members, or else by any that connects. */
 function forbiddenSequences(rule: TurnRule, inputs: RestrictionInputs): Forbidden[] {
+  const ordered = sequencesOver(rule, inputs, (left) => left.slice(0, 1))
+  return ordered.length > 0 || rule.viaWays.length === 1 ? ordered : sequencesOver(rule, inputs, (left) => left)
+}
+
+/** Which of the via ways that are left may follow. */
+type NextWays = (left: readonly number[]) => readonly number[]
+
+/** Sequences of edges: from, along the via ways, and the turn at their end. */
+function sequencesOver(rule: TurnRule, inputs: RestrictionInputs, next: NextWays): Forbidden[] {
   const { edges } = inputs
   const { modes } = rule.facts
   const found: Forbidden[] = []
   for (const from of inputs.edgesOf(rule.from)) {
-    for (const path of viaPaths(inputs, from, rule.viaWays)) {
+    for (const path of pathsOver(inputs, from, rule.viaWays, next)) {
       const end = path.at(-1)!
       const leaving = edgesAt(inputs, edges.head[end]!)
       const targets = leaving.filter((edge) => inputs.wayOf(edge) === rule.to && edge !== edges.opposite[end])
@@ -215,24 +226,31 @@ function forbiddenSequences(rule: TurnRule, inputs: RestrictionInputs): Forbidde
   return found
 }
 
-/** Ways to follow the via ways in order from the end of an edge to their far end. */
-function viaPaths(inputs: RestrictionInputs, from: number, viaWays: readonly number[]): number[][] {
+/** Paths over all via ways from the end of an edge. */
+function pathsOver(
+  inputs: RestrictionInputs,
+  from: number,
+  viaWays: readonly number[],
+  next: NextWays,
+): (readonly number[])[] {
   const { edges } = inputs
-  let paths: number[][] = [[]]
-  let previous = from
-  for (const way of viaWays) {
-    const onward: number[][] = []
-    for (const path of paths) {
-      previous = path.at(-1) ?? from
-      const start = edges.head[previous]!
-      for (const first of edgesAt(inputs, start)) {
-        if (inputs.wayOf(first) !== way || first === edges.opposite[previous]) continue
-        onward.push([...path, ...alongWay(inputs, first)])
-      }
-    }
-    paths = onward.filter((path) => path.length <= MOST_VIA_EDGES)
+  let open: { readonly path: readonly number[]; readonly left: readonly number[] }[] = [{ path: [], left: viaWays }]
+  for (let step = 0; step < viaWays.length; step++) {
+    open = open.flatMap(({ path, left }) => {
+      const previous = path.at(-1) ?? from
+      const firsts = edgesAt(inputs, edges.head[previous]!).filter(
+        (edge) => next(left).includes(inputs.wayOf(edge)) && edge !== edges.opposite[previous],
+      )
+      return firsts
+        .map((first) => ({
+          path: [...path, ...alongWay(inputs, first)],
+          left: left.toSpliced(left.indexOf(inputs.wayOf(first)), 1),
+        }))
+        .filter((longer) => longer.path.length <= MOST_VIA_EDGES)
+    })
+    open = open.slice(0, MOST_VIA_PATHS)
   }
-  return paths
+  return open.map(({ path }) => path)
 }
 
 /** An edge and its continuations on the same way, to the end of the way. */

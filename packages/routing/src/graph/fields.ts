@@ -1,4 +1,4 @@
-import { Access, MOTOR_ACCESS } from './attributes.ts'
+import { Access } from './attributes.ts'
 import type { Graph } from './graph.ts'
 
 /** A range of bits in a word. */
@@ -20,7 +20,7 @@ export const NodeField = {
   intersection: field(22, 2),
   driveOnRight: field(24, 1),
   /** Modes that may pass for local access only; see `privateBits`. */
-  private: field(25, 3),
+  private: field(25, 7),
 } as const
 
 /** Layout of `edgeInfo`. */
@@ -105,7 +105,15 @@ export function isForLocals({ edgeFlags }: Pick<Graph, 'edgeFlags'>, edge: numbe
   return (get(flags, FlagField.local) & access) !== 0 || get(flags, FlagField.yard) === 1
 }
 
-const PRIVATE_FAMILIES = [MOTOR_ACCESS, Access.bicycle, Access.foot | Access.wheelchair]
+const PRIVATE_FAMILIES = [
+  Access.car,
+  Access.truck,
+  Access.bus,
+  Access.taxi,
+  Access.motorcycle | Access.moped,
+  Access.bicycle,
+  Access.foot | Access.wheelchair,
+]
 
 /** The bits of `NodeField.private` that are of some modes. */
 export function privateBits(modes: number): number {

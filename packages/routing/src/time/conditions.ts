@@ -19,7 +19,7 @@ const SIZES: Readonly<Record<string, number>> = {
   axles: Limit.maxAxles,
 }
 
-const COMPARISON = /^([a-z]+)\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?)\s*(?:t|m)?$/i
+const COMPARISON = /^([a-z]+)\s*(>=|<=|>|<|=)\s*(\d+(?:[.,]\d+)?)\s*(?:t|m)?$/i
 
 /** Prefix of a condition that holds outside of its hours; it never occurs in tags. */
 export const OUTSIDE = 'outside '
@@ -87,7 +87,11 @@ function readComparison(text: string): Comparison | null {
   const [, name, sign, number] = COMPARISON.exec(text.trim()) ?? []
   const limit = SIZES[name?.toLowerCase().replace(/^max/, '') ?? '']
   if (limit === undefined) return null
-  return { limit, sign: sign!, value: Math.round(Number(number) * (limit === Limit.maxAxles ? 1 : 100)) }
+  return {
+    limit,
+    sign: sign!,
+    value: Math.round(Number(number!.replace(',', '.')) * (limit === Limit.maxAxles ? 1 : 100)),
+  }
 }
 
 function holdsFor(size: VehicleSize, { limit, sign, value }: Comparison): boolean {

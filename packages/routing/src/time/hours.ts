@@ -22,9 +22,11 @@ const REST_OF_DAYS = ['n|nday', 'e|es|esday', 'd|dnesday', 'u|ur|urs|ursday', 'i
 const WEEKDAY = `(${WEEKDAYS.map((day, i) => `${day}(?:${REST_OF_DAYS[i]})?`).join('|')})(?![a-z])`
 const TIME = '(\\d{1,2})(?::|\\.|h)(\\d{2})'
 
+/** A day of a month, which a colon may follow, but no minutes. */
+const DAY = '(\\d{1,2}(?!\\d|[:.h]\\d))'
 const YEAR = '((?:19|20)\\d{2})'
 const DATES = new RegExp(
-  `(?:${YEAR}\\s+)?${MONTH}(?:\\s+(\\d{1,2}(?![:.h\\d])))?(?:\\s*-\\s*(?:(?:${YEAR}\\s+)?${MONTH}\\s*)?(\\d{1,2}(?![:.h\\d]))?)?`,
+  `(?:${YEAR}\\s+)?${MONTH}(?:\\s+${DAY})?(?:\\s*-\\s*(?:(?:${YEAR}\\s+)?${MONTH}\\s*)?${DAY}?)?`,
   'y',
 )
 const YEARS = new RegExp(`${YEAR}(?:\\s*-\\s*${YEAR}|\\s*(\\+))?(?![:.h\\d])`, 'y')
@@ -68,8 +70,9 @@ export function parseHours(text: string): Hours | null {
   if (source === '24/7') return () => true
   const rules: Rule[] = []
   for (const part of source.split(/;/)) {
-    if (HOLIDAYS_ONLY.test(part)) continue
-    const read = readRules(part.replaceAll(HOLIDAYS_TOO, ''))
+    const days = part.replace(HOLIDAYS_FIRST, '').replaceAll(HOLIDAYS_TOO, '')
+    if (HOLIDAYS_ONLY.test(days)) continue
+    const read = readRules(days)
     if (read === null) return null
     rules.push(...read)
   }
@@ -81,6 +84,7 @@ export function parseHours(text: string): Hours | null {
 }
 
 const HOLIDAYS_ONLY = /^\s*(ph|sh)\b/
+const HOLIDAYS_FIRST = /^\s*(?:(?:ph|sh)\s*,\s*)+(?=[a-z])/
 const HOLIDAYS_TOO = /,\s*(ph|sh)\b/g
 
 /** Whether hours contain rules about holidays, which are left out. */

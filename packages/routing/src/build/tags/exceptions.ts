@@ -16,7 +16,7 @@ const LIGHT_GOODS = { type: Limit.maxWeight, value: 350 }
  * `destination`. Source: OpenStreetMap wiki, Conditional restrictions.
  */
 export function withExceptions(said: Tags): { readonly tags: Tags; readonly limits: readonly WayLimit[] } {
-  const tags = said.get('oneway') === 'reverse' ? new Map(said).set('oneway', '-1') : said
+  const tags = withUsualKeys(said)
   const limits = goodsLimits(tags)
   if (!hasConditions(tags)) return { tags, limits }
   const eased = new Map(tags)
@@ -32,6 +32,21 @@ export function withExceptions(said: Tags): { readonly tags: Tags; readonly limi
     }
   }
   return { tags: eased, limits }
+}
+
+const BOTH = new RegExp(`^(${ACCESS_KEYS.join('|')}):both(:conditional)?$`)
+const SWAPPED = /^(.+):conditional(:forward|:backward)$/
+
+/** Tags whose keys and values have other spellings: `oneway=reverse`, `bicycle:both=no`, `hgv:conditional:forward`. */
+export function withUsualKeys(said: Tags): Tags {
+  const renamed = [...said].flatMap(([key, value]): [string, string][] => {
+    if (key === 'oneway') return value === 'reverse' ? [[key, '-1']] : []
+    const [, base, conditional = ''] = BOTH.exec(key) ?? []
+    const [, swapped, direction] = SWAPPED.exec(key) ?? []
+    const usual = base === undefined ? swapped && `${swapped}${direction}:conditional` : `${base}${conditional}`
+    return usual === undefined || said.has(usual) ? [] : [[usual, value]]
+  })
+  return renamed.length === 0 ? said : new Map([...said, ...renamed])
 }
 
 /**

@@ -1,30 +1,34 @@
 import { Access } from '../../graph/attributes.ts'
 import { ACCESS_KEYS, MODE_LAWS } from '../access-law.ts'
-import { verdictOf } from './decide.ts'
+import { type Verdict, verdictOf } from './decide.ts'
 import type { Tags } from './values.ts'
 
 const ACCESS_LANES = new RegExp(`^(${ACCESS_KEYS.join('|')}):lanes(:|$)`)
 
 /**
- * Modes to which every lane of a way in a direction is closed: `vehicle:lanes=no|no` with `bus:lanes=designated|designated`
- * is a street for buses. In each lane the most specific key that speaks of it counts, of the lane or of the whole way. Source: OpenStreetMap wiki,
+ * Modes of which every lane of a way in a direction says one of some verdicts: `vehicle:lanes=no|no` with
+ * `bus:lanes=designated|designated` is closed to all but buses. In each lane the most specific key that speaks of it counts, of the lane or of the whole way. Source: OpenStreetMap wiki,
  * Key:access, page Lanes.
  */
-export function closedByLanes(tags: Tags, direction: 'forward' | 'backward'): number {
+export function modesByLanes(
+  tags: Tags,
+  direction: 'forward' | 'backward',
+  verdicts: readonly (Verdict | undefined)[],
+): number {
   const lanesOf = (key: string): string[] =>
     (tags.get(`${key}:lanes:${direction}`) ?? tags.get(`${key}:lanes`) ?? '').split('|')
   if (![...tags.keys()].some((key) => ACCESS_LANES.test(key))) return 0
-  let closed = 0
+  let modes = 0
   for (const { mode, keys } of MODE_LAWS) {
     // Lanes belong to the carriageway, so their tags do not apply to pedestrians.
     if (mode === Access.foot) continue
     const said = keys.map((key) => ({ key, lanes: lanesOf(key), whole: tags.get(key) }))
     const count = Math.max(...said.map(({ lanes }) => lanes.length))
-    const isClosed = (lane: number): boolean => {
+    const isSaid = (lane: number): boolean => {
       const first = said.find(({ lanes, whole }) => (lanes[lane] || whole) !== undefined)
-      return first !== undefined && verdictOf(first.key, first.lanes[lane] || first.whole, mode) === 'no'
+      return first !== undefined && verdicts.includes(verdictOf(first.key, first.lanes[lane] || first.whole, mode))
     }
-    if (Array.from({ length: count }, (_, lane) => lane).every(isClosed)) closed |= mode
+    if (Array.from({ length: count }, (_, lane) => lane).every(isSaid)) modes |= mode
   }
-  return closed
+  return modes
 }

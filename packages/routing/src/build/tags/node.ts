@@ -1,8 +1,8 @@
 import { Access, ALL_ACCESS, NodeType } from '../../graph/attributes.ts'
-import { type Barrier, barrierKind, MODE_LAWS, PASSES } from '../access-law.ts'
+import { type Barrier, barrierKind, MODE_LAWS, MOTOR, PASSES } from '../access-law.ts'
 import { closes, decisionOf, namedModes, verdictOf, withWheelchair } from './decide.ts'
 import { type Tags, WHEELCHAIR } from './values.ts'
-import { withExceptions } from './exceptions.ts'
+import { withExceptions, withUsualKeys } from './exceptions.ts'
 import { nodeUnread, type UnreadTag } from './unread.ts'
 import { type NodeSize, nodeSizes } from './way-limits.ts'
 import { type NodeHours, nodeHours } from './way-timed.ts'
@@ -51,7 +51,7 @@ export function nodeFacts(said: Tags): NodeFacts {
   const junction = tags.get('highway') === 'motorway_junction'
   const sizes = [...nodeSizes(tags), ...limits]
   const hours = nodeHours(tags)
-  const unread = nodeUnread(said)
+  const unread = nodeUnread(withUsualKeys(said))
   return {
     type: nodeType(tags, kind),
     access,
@@ -123,9 +123,20 @@ function taggedAccess(tags: Tags): Map<number, boolean> {
 }
 
 function privateModes(tags: Tags): number {
+  const locked = lockedModes(tags)
   let modes = 0
-  for (const law of MODE_LAWS) if (decisionOf(law, tags)?.verdict === 'local') modes |= law.mode
+  for (const law of MODE_LAWS) {
+    const verdict = decisionOf(law, tags)?.verdict
+    if (verdict === 'local' || (verdict === undefined && (law.mode & locked) !== 0)) modes |= law.mode
+  }
   return withWheelchair(modes)
+}
+
+/** Modes that a locked barrier stops; walkers and riders pass by a bollard or a chain. Source: OpenStreetMap wiki, Key:locked. */
+function lockedModes(tags: Tags): number {
+  const barrier = tags.get('barrier')
+  if (barrier === undefined || tags.get('locked') !== 'yes') return 0
+  return /gate$|turnstile$/.test(barrier) ? ALL_ACCESS : MOTOR
 }
 
 function nodeAccess(tags: Tags, kind: Barrier | null, tagged: Map<number, boolean>): number {

@@ -2,7 +2,6 @@ import { Access, MOTOR_ACCESS } from '../../graph/attributes.ts'
 import { readConditions, type SizeLimit, sizeLimit } from '../../time/conditions.ts'
 import { type ConditionalCase, conditionalCases } from './conditional.ts'
 import { unreadCases, type UnreadTag } from './unread.ts'
-import { parts } from './way-names.ts'
 import type { Tags } from './values.ts'
 
 /** The turn that a restriction forbids or requires; `any` when it names none. */
@@ -49,9 +48,11 @@ const DEFAULT_MODES =
 
 /** Vehicles by their key, the more general ones first. */
 const VEHICLES: ReadonlyMap<string, number> = new Map([
+  ['vehicle', DEFAULT_MODES],
   ['motor_vehicle', MOTOR_ACCESS],
   ['motorcar', Access.car],
   ['motorcycle', Access.motorcycle],
+  ['moped', Access.moped],
   ['psv', Access.taxi | Access.bus],
   ['taxi', Access.taxi],
   ['bus', Access.bus],
@@ -65,6 +66,7 @@ const VEHICLES: ReadonlyMap<string, number> = new Map([
 /** Keys of restrictions and the modes that they apply to. */
 const KEYS: readonly (readonly [key: string, modes: number])[] = [
   ['restriction', DEFAULT_MODES],
+  ['restriction:goods', Access.truck],
   ...[...VEHICLES].map(([vehicle, modes]) => [`restriction:${vehicle}`, modes] as const),
 ]
 
@@ -72,24 +74,40 @@ const KEYS: readonly (readonly [key: string, modes: number])[] = [
 export function relationFacts(tags: Tags): RelationFacts[] {
   const type = tags.get('type')
   if (type === 'route') return isBicycleRoute(tags) ? [{ kind: 'bicycleRoute' }] : []
-  if (type !== 'restriction') return []
+  if (type !== 'restriction') return type?.startsWith('restriction:') === true ? ofOneVehicle(tags, type) : []
   const hours = hoursOf(tags)
   const always = hours === undefined ? [] : saidOf(tags, '').map((said) => ({ ...said, conditions: hours, size: null }))
   return [...unreadOf(tags, hours === undefined), ...restrictionsOf([...always, ...conditionalOf(tags)])]
 }
 
+/** A relation of an older type such as `restriction:hgv`: its restriction is for that vehicle. */
+function ofOneVehicle(tags: Tags, type: string): RelationFacts[] {
+  const value = tags.get(type) ?? tags.get('restriction')
+  if (value === undefined) return []
+  const own = new Map(tags).set('type', 'restriction').set(type, value)
+  own.delete('restriction')
+  return relationFacts(own)
+}
+
 function restrictionsOf(said: readonly SaidSometimes[]): RelationFacts[] {
-  return said.flatMap(({ value, modes, conditions, size }): RelationFacts[] => {
-    const turn = turnOf(value)
-    if (turn === undefined || modes === 0) return []
-    return [{ kind: 'restriction', only: value.startsWith('only_'), turn, modes, conditions, size }]
-  })
+  return said.flatMap(({ value, modes, ...when }) =>
+    value.split(';').flatMap((part): RelationFacts[] => {
+      const turn = turnOf(part.trim())
+      if (turn === undefined || modes === 0) return []
+      return [{ kind: 'restriction', only: part.trim().startsWith('only_'), turn, modes, ...when }]
+    }),
+  )
 }
 
 /** The turn that a value such as `no_left_turn` forbids or demands. */
 function turnOf(value: string): RestrictedTurn | undefined {
   const [, turn] = /^(?:no|only)_(.+)$/.exec(value) ?? []
   return turn === undefined ? undefined : TURNS[turn]
+}
+
+/** Whether a value forbids a turn that no rule knows; a turn at a red light may be made at a green one. */
+function isUnknownTurn(value: string): boolean {
+  return /^(?:no|only)_(?!.*_on_red$)/.test(value) && turnOf(value) === undefined
 }
 
 interface Said {
@@ -103,8 +121,12 @@ interface Said {
  */
 function saidOf(tags: Tags, suffix: string): Said[] {
   let general = DEFAULT_MODES
-  for (const vehicle of parts(tags.get('except'))) general &= ~(VEHICLES.get(vehicle) ?? 0)
-  const said = [{ value: tags.get(`restriction${suffix}`), modes: general }]
+  for (const vehicle of (tags.get('except') ?? '').split(/[;,]/)) general &= ~(VEHICLES.get(vehicle.trim()) ?? 0)
+  const said = [
+    { value: tags.get(`restriction${suffix}`), modes: general },
+    // Light goods vehicles, which no request tells from heavy ones: the key binds both and frees neither.
+    { value: tags.get(`restriction:goods${suffix}`), modes: Access.truck },
+  ]
   for (const [vehicle, modes] of VEHICLES) {
     const value = tags.get(`restriction:${vehicle}${suffix}`)
     if (value === undefined) continue
@@ -126,9 +148,11 @@ function isCaseRead({ value, conditions }: ConditionalCase): boolean {
 /** Restrictions under conditions that are not supported, and older hour tags that cannot be parsed. */
 function unreadOf(tags: Tags, hoursFailed: boolean): RelationFacts[] {
   const cases = KEYS.flatMap(([key, modes]) => {
+    const value = tags.get(key) ?? ''
+    const unknown = value.split(';').some((part) => isUnknownTurn(part.trim())) ? [`${key}=${value}`] : []
     const text = tags.get(`${key}:conditional`)
-    if (text === undefined) return []
-    return unreadCases(`${key}:conditional`, text, isCaseRead).map((unread) => ({ text: unread, modes }))
+    const conditional = text === undefined ? [] : unreadCases(`${key}:conditional`, text, isCaseRead)
+    return [...unknown, ...conditional].map((unread) => ({ text: unread, modes }))
   })
   if (hoursFailed)
     cases.push({ text: `restriction=${tags.get('restriction') ?? ''} @ (${olderHours(tags)})`, modes: DEFAULT_MODES })

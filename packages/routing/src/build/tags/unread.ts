@@ -1,6 +1,6 @@
 import { Access, ALL_ACCESS, MOTOR_ACCESS } from '../../graph/attributes.ts'
 import { isFullyRead, readConditions, sizeLimit } from '../../time/conditions.ts'
-import { type ConditionalCase, conditionalCases, isForLocals } from './conditional.ts'
+import { type ConditionalCase, conditionalCases, hasConditions, isForLocals } from './conditional.ts'
 import { isException, withoutDirection } from './exceptions.ts'
 import { ACCESS_KEYS, FEW_PEOPLE, GENERAL_KEYS, isUnknownBarrier, ONEWAY_KEYS, UNREAD_KEYS } from '../access-law.ts'
 import { addressedByOneway, travel } from './directions.ts'
@@ -67,7 +67,7 @@ function unreadKeys(tags: Tags): UnreadTag[] {
  */
 export function nodeUnread(tags: Tags): UnreadTag[] {
   const barrier = tags.get('barrier')
-  if (barrier === undefined) return []
+  if (barrier === undefined && !hasConditions(tags)) return []
   const hours = openingHours(tags)
   const isHoursRead = hours === undefined || isFullyRead([hours])
   const conditional = ACCESS_KEYS.flatMap((key): UnreadTag[] => {
@@ -78,7 +78,7 @@ export function nodeUnread(tags: Tags): UnreadTag[] {
     return unreadCases(name, text, (one) => isGateRead(tags, key, one)).map((unread) => ({ text: unread, modes }))
   })
   // With an access tag the kind of the barrier does not matter.
-  const isUnknown = isUnknownBarrier(barrier) && !ACCESS_KEYS.some((key) => tags.has(key))
+  const isUnknown = barrier !== undefined && isUnknownBarrier(barrier) && !ACCESS_KEYS.some((key) => tags.has(key))
   const kind = isUnknown ? [{ text: `barrier=${barrier}`, modes: ALL_ACCESS }] : []
   const unread = [...conditional, ...unknownAccess(tags), ...kind]
   return isHoursRead ? unread : [...unread, { text: `opening_hours=${hours}`, modes: ALL_ACCESS }]

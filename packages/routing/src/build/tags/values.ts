@@ -52,9 +52,20 @@ const METRES: Readonly<Record<string, number>> = {
   "''": 0.0254,
 }
 
-/** Metres of a length tag such as `3.5`, `3,5 m`, `11'6"`; undefined where a part has an unknown unit. */
+/** Metres of a length tag such as `3.5`, `3,5 m`, `11'6"`, the least of a list; undefined where a part has an unknown unit. */
 export function metres(value: string | undefined): number | undefined {
+  return leastOf(value, metresOf)
+}
+
+/** The least of the values of a list such as `3.5;4`; undefined where none is understood. */
+function leastOf(value: string | undefined, read: (text: string) => number | undefined): number | undefined {
   if (value === undefined) return undefined
+  if (!value.includes(';')) return read(value)
+  const known = value.split(';').flatMap((part) => read(part) ?? [])
+  return known.length === 0 ? undefined : Math.min(...known)
+}
+
+function metresOf(value: string): number | undefined {
   const text = value.replaceAll(',', '.').trim()
   if (text !== '' && Number.isFinite(Number(text))) return round2(Number(text))
   let sum = 0
@@ -72,11 +83,18 @@ export function metres(value: string | undefined): number | undefined {
 const POUND = 0.000_453_592_37
 const TONNES: Readonly<Record<string, number>> = { kg: 0.001, lb: POUND, lbs: POUND, st: 2000 * POUND }
 
-/** Tonnes of a weight tag; a bare number is tonnes. */
+/** Tonnes of a weight tag, the least of a list; a bare number is tonnes. */
 export function tonnes(value: string | undefined): number | undefined {
-  const text = value?.replaceAll(/\s+/g, '')
+  return leastOf(value, tonnesOf)
+}
+
+function tonnesOf(value: string): number | undefined {
+  const said = value.replaceAll(/\s+/g, '')
+  // The comma of 80,000 lbs parts thousands, that of 7,5 decimals.
+  const isLong = /^\d{1,3},\d{3}/.test(said) && /(?:kg|lbs?)$/.test(said)
+  const text = isLong ? said.replaceAll(',', '') : said.replace(',', '.')
   const number = leadingNumber(text, true)
-  if (text === undefined || number === undefined) return undefined
+  if (number === undefined) return undefined
   const unit = text.replace(/^[0-9.]+/, '')
   return round2(number * (TONNES[unit] ?? 1))
 }

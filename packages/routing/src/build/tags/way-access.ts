@@ -12,7 +12,7 @@ import {
 } from '../access-law.ts'
 import { closes, type Decision, decisionOf, directedDecision, namedModes, withWheelchair } from './decide.ts'
 import { type Directions, isCarried, isOneway, opensBack, travel } from './directions.ts'
-import { closedByLanes } from './lane-access.ts'
+import { modesByLanes } from './lane-access.ts'
 import type { Tags } from './values.ts'
 
 const { foot, bicycle, emergency, taxi, bus } = Access
@@ -102,6 +102,8 @@ function openModes(tags: Tags): { modes: number; tagged: number } {
   if (known === null && (tagged & bicycle) === 0 && tags.has('sac_scale')) {
     modes = tags.get('sac_scale') === 'hiking' ? modes | bicycle : modes & ~bicycle
   }
+  // `bus=yes` on a platform names the vehicles that stop at it.
+  if (highway === 'platform') modes &= ~MOTOR
   if ((carried || highway !== undefined) && (tags.get('access') === 'emergency' || emergencyOnly)) modes |= emergency
   return { modes, tagged }
 }
@@ -129,7 +131,8 @@ export function isForHighOccupancy(tags: Tags, direction: 'forward' | 'backward'
 /** Modes to which all lanes of a direction are closed. */
 export function closedTo(tags: Tags, direction: 'forward' | 'backward'): number {
   return (
-    closedByLanes(tags, direction) | (isForHighOccupancy(tags, direction) ? NOT_WITH_MANY & ~decidedByOwn(tags) : 0)
+    modesByLanes(tags, direction, ['no']) |
+    (isForHighOccupancy(tags, direction) ? NOT_WITH_MANY & ~decidedByOwn(tags) : 0)
   )
 }
 
@@ -153,7 +156,7 @@ function decidedByOwn(tags: Tags, direction?: 'forward' | 'backward'): number {
 
 /** Modes that may use a way in a direction for local access only, by the most specific key of each mode. */
 export function localModes(tags: Tags, direction: 'forward' | 'backward'): number {
-  let local = 0
+  let local = modesByLanes(tags, direction, ['local', 'no'])
   for (const law of MODE_LAWS) {
     const { streets = [] } = law
     const decision = directedDecision(law, tags, direction) ?? wayDecision(law, tags, { streets, lanes: [] })

@@ -1,4 +1,4 @@
-import { Access, ALL_ACCESS, Limit } from '../../graph/attributes.ts'
+import { ALL_ACCESS, Limit } from '../../graph/attributes.ts'
 import { type SizeLimit, sizeLimit } from '../../time/conditions.ts'
 import { conditionalCases, hasConditions, isForLocals } from './conditional.ts'
 import { ACCESS_KEYS, FEW_PEOPLE } from '../access-law.ts'
@@ -20,7 +20,8 @@ export interface WayLimit {
 
 interface LimitKey {
   readonly type: number
-  readonly key: string
+  /** The key without the vehicle that it is for. */
+  readonly base: string
   readonly modes: number
   /** Value of a tag in the units of the limit; undefined where it states no limit. */
   readonly parse: (text: string | undefined) => number | undefined
@@ -40,8 +41,11 @@ const hazmat = (text: string | undefined): number | undefined => {
   return open === undefined ? undefined : Number(open)
 }
 
+/** Categories of tunnels but the first are closed to some dangerous goods. Source: OpenStreetMap wiki, Key:hazmat. */
+const tunnelCategory = (text: string | undefined): number | undefined => (/^[B-E]$/.test(text ?? '') ? 0 : undefined)
+
 const SIZES = [
-  [Limit.maxHeight, ['maxheight', 'maxheight:physical'], centimetres],
+  [Limit.maxHeight, ['maxheight', 'maxheight:physical', 'maxheight:legal'], centimetres],
   [Limit.maxWidth, ['maxwidth', 'maxwidth:physical'], centimetres],
   [Limit.maxLength, ['maxlength'], centimetres],
   [Limit.maxWeight, ['maxweight', 'maxweightrating', 'maxgcweight', 'maxgcweightrating'], tensOfKilograms],
@@ -50,25 +54,30 @@ const SIZES = [
   [Limit.maxAxles, ['maxaxles'], plain],
 ] as const
 
-/** Every key that limits vehicles, those for lorries alone with the suffix `:hgv`. */
-const KEYS: readonly LimitKey[] = [
-  ...SIZES.flatMap(([type, keys, parse]) =>
-    keys.flatMap((key) => [
-      { type, key, parse, modes: ALL_ACCESS },
-      { type, key: `${key}:hgv`, parse, modes: Access.truck },
+/** Sizes and dangerous goods, which close barriers as well. */
+const BASES = [
+  ...SIZES,
+  [Limit.hazmat, ['hazmat', 'hazmat:water', 'hazmat:A', 'hazmat:B', 'hazmat:C', 'hazmat:D', 'hazmat:E'], hazmat],
+  [Limit.hazmat, ['hazmat:adr_tunnel_cat'], tunnelCategory],
+] as const
+
+/** Every key that limits vehicles, for all of them or for those of an access key, such as `maxweight:bus`. */
+const KEYS: ReadonlyMap<string, LimitKey> = new Map(
+  BASES.flatMap(([type, bases, parse]) =>
+    bases.flatMap((base): [string, LimitKey][] => [
+      [base, { type, base, parse, modes: ALL_ACCESS }],
+      // `goods` are light lorries, which no request tells from heavy ones.
+      ...ACCESS_KEYS.filter((key) => key !== 'access' && key !== 'goods').map((key): [string, LimitKey] => [
+        `${base}:${key}`,
+        { type, base, parse, modes: addressed(new Map(), key) },
+      ]),
     ]),
   ),
-  ...['hazmat', 'hazmat:water', 'hazmat:A', 'hazmat:B', 'hazmat:C', 'hazmat:D', 'hazmat:E'].map((key) => ({
-    type: Limit.hazmat,
-    key,
-    parse: hazmat,
-    modes: ALL_ACCESS,
-  })),
-]
+)
 
 /** The limit that a key without its direction stands for; null for other keys. */
 export function limitKey(name: string): Pick<LimitKey, 'type' | 'modes'> | null {
-  return KEYS.find(({ key }) => key === name) ?? null
+  return KEYS.get(name) ?? null
 }
 
 /** Values of an exception that lift a limit altogether; of dangerous goods `no` means the opposite. */
@@ -130,7 +139,7 @@ export interface NodeSize extends SizeLimit {
  * Tag:barrier=height_restrictor, Conditional restrictions.
  */
 export function nodeSizes(tags: Tags): NodeSize[] {
-  const said = SIZES.flatMap(([type, keys, parse]) =>
+  const said = BASES.flatMap(([type, keys, parse]) =>
     keys.flatMap((key) => {
       const value = parse(tags.get(key))
       return value === undefined ? [] : [{ type, value, modes: ALL_ACCESS }]
@@ -141,25 +150,67 @@ export function nodeSizes(tags: Tags): NodeSize[] {
 
 const BOTH = 3
 
+/** A limit that a tag states, by its key. */
+interface SaidLimit extends LimitKey {
+  readonly name: string
+  readonly suffix: string
+  readonly direction: number
+  readonly text: string
+}
+
+const LIMIT_NAME = /^((?:max|hazmat).*?)(:forward|:backward)?$/
+
 function saidLimits(tags: Tags): WayLimit[] {
-  return KEYS.flatMap(({ type, key, parse, modes }) =>
-    DIRECTIONS.flatMap(([suffix, direction]): WayLimit[] => {
-      const value = parse(tags.get(`${key}${suffix}`))
-      if (value === undefined) return []
-      const lifted = type === Limit.hazmat ? OPENED : LIFTED
-      const exceptions = [`${key}${suffix}:conditional`, `${key}:conditional`]
-        .flatMap((name) => conditionalCases(tags.get(name)))
-        .filter(isForLocals)
-      const limit = { type, direction, modes }
-      const isLifted = exceptions.some((exception) => lifted.has(exception.value.toLowerCase()))
-      const eased = isLifted ? [] : exceptions.flatMap((exception) => parse(exception.value) ?? [])
-      const local = Math.max(...eased, -1)
-      return [
-        { ...limit, value, exceptDestination: isLifted || local > value },
-        ...(local > value && type !== Limit.hazmat ? [{ ...limit, value: local, exceptDestination: false }] : []),
-      ]
-    }),
+  const said = [...tags].flatMap(([key, text]): SaidLimit[] => {
+    const [, name, suffix = ''] = LIMIT_NAME.exec(key) ?? []
+    const limit = name === undefined ? undefined : KEYS.get(name)
+    if (limit === undefined || (text !== 'none' && limit.parse(text) === undefined)) return []
+    const direction = DIRECTIONS.find(([side]) => side === suffix)![1]
+    return [{ ...limit, name: name!, suffix, direction, text }]
+  })
+  return said.flatMap((one) => sidesOf(one, said).flatMap((side) => limitsOf(tags, { ...one, ...side })))
+}
+
+/** The directions of a limit, with the modes of each that no more specific key speaks of. */
+function sidesOf(one: SaidLimit, said: readonly SaidLimit[]): Pick<SaidLimit, 'direction' | 'modes'>[] {
+  const sides = [1, 2]
+    .filter((side) => (one.direction & side) !== 0)
+    .map((direction) => ({ direction, modes: one.modes & ~modesOfOwn(one, direction, said) }))
+  const [ahead, back] = sides
+  return (ahead?.modes === back?.modes ? [{ ...ahead!, direction: BOTH }] : sides).filter(({ modes }) => modes !== 0)
+}
+
+/**
+ * Modes that a more specific key of the same limit speaks of in a direction, such as `maxweight:hgv` or
+ * `maxweight:forward` beside `maxweight`.
+ */
+function modesOfOwn({ base, modes, suffix }: SaidLimit, direction: number, said: readonly SaidLimit[]): number {
+  const own = said.filter(
+    (other) =>
+      other.base === base &&
+      (other.direction & direction) !== 0 &&
+      (other.modes & ~modes) === 0 &&
+      (other.modes !== modes || (suffix === '' && other.suffix !== '')),
   )
+  return own.reduce((all, other) => all | other.modes, 0)
+}
+
+function limitsOf(tags: Tags, { type, name, suffix, parse, direction, modes, text }: SaidLimit): WayLimit[] {
+  const value = parse(text)
+  if (value === undefined) return []
+  const lifted = type === Limit.hazmat ? OPENED : LIFTED
+  const exceptions = [...new Set([`${name}${suffix}:conditional`, `${name}:conditional`])]
+    .flatMap((key) => conditionalCases(tags.get(key)))
+    .filter(isForLocals)
+  const limit = { type, direction, modes }
+  const isLifted = exceptions.some((exception) => lifted.has(exception.value.toLowerCase()))
+  const eased = isLifted ? [] : exceptions.flatMap((exception) => parse(exception.value) ?? [])
+  const local = Math.max(...eased, -1)
+  const isLocal = type === Limit.hazmat && verdictOf('access', text) === 'local'
+  return [
+    { ...limit, value, exceptDestination: isLifted || isLocal || local > value },
+    ...(local > value && type !== Limit.hazmat ? [{ ...limit, value: local, exceptDestination: false }] : []),
+  ]
 }
 
 function hundredths(value: number | undefined): number | undefined {

@@ -95,7 +95,7 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
   )
 }
 
-/** Modes that a gate is closed to at certain hours. */
+/** Modes that a gate, or another node, is closed to at certain hours. */
 export interface NodeHours {
   readonly modes: number
   readonly conditions: string
@@ -103,7 +103,7 @@ export interface NodeHours {
 
 /** The modes that a gate is closed to at certain hours: those of its conditions, and all but those it is open in. */
 export function nodeHours(tags: Tags): NodeHours[] {
-  if (!tags.has('barrier')) return []
+  if (!tags.has('barrier') && !hasConditions(tags)) return []
   const conditional = ACCESS_KEYS.flatMap((key) => {
     const cases = casesOf(tags.get(`${key}:conditional`))
     const closed = cases.flatMap(({ value, conditions }): NodeHours[] =>
@@ -124,9 +124,9 @@ export function isGateOpening(tags: Tags, key: string, one: { value: string; con
   return isOpening(key, one.value) && !tags.has(key) && !one.conditions.includes(' AND ')
 }
 
-/** The opening hours of a barrier. Those of a toll booth are left out: they are the hours of its staff. */
+/** The opening hours of a barrier. Those of a toll booth, or of a node without a barrier, are left out: they are the hours of its staff. */
 export function openingHours(tags: Tags): string | undefined {
-  return tags.get('barrier') === 'toll_booth' ? undefined : tags.get('opening_hours')
+  return [undefined, 'toll_booth'].includes(tags.get('barrier')) ? undefined : tags.get('opening_hours')
 }
 
 /** The directions that a value of `oneway` leaves open. */

@@ -1,3 +1,4 @@
+import { NO_STREETS } from '../access-law.ts'
 import { Access, RoadClass, Surface, UNLIMITED, Use } from '../../graph/attributes.ts'
 import { TimedEffect } from '../../graph/timed.ts'
 import type { LegalSpeeds } from '../country/legal-speeds.ts'
@@ -5,7 +6,7 @@ import { hasConditions } from './conditional.ts'
 import { closes } from './decide.ts'
 import { kilometresPerHour, leadingNumber, type Tags, WHEELCHAIR } from './values.ts'
 import { localModes, type WayAccess, wayAccess } from './way-access.ts'
-import { withExceptions } from './exceptions.ts'
+import { withExceptions, withUsualKeys } from './exceptions.ts'
 import { type UnreadTag, unreadTags } from './unread.ts'
 import { type WayLimit, wayLimits } from './way-limits.ts'
 import { type TimedRule, wayTimed } from './way-timed.ts'
@@ -67,7 +68,9 @@ export interface WayFlags {
   readonly lit: boolean
   readonly truckRoute: boolean
   readonly dismount: boolean
-  readonly useSidepath: boolean
+  /** Riders must use the path beside the street, by direction. */
+  readonly sidepathForward: boolean
+  readonly sidepathBackward: boolean
   readonly sidewalkLeft: boolean
   readonly sidewalkRight: boolean
   /** Modes with local access only, along and against its nodes. */
@@ -90,7 +93,7 @@ export function wayFacts(said: Tags, construction = false): WayFacts | null {
   const { tags, limits } = withExceptions(said)
   const highway = tags.get('highway')
   if (highway === 'construction') return construction ? planned(said) : null
-  if (highway === 'proposed' || tags.get('area') === 'yes') return null
+  if (NO_STREETS.has(highway ?? '') || tags.get('area') === 'yes') return null
   let access = wayAccess(tags)
   if (access === null) {
     // Closed except at certain hours.
@@ -125,7 +128,7 @@ export function wayFacts(said: Tags, construction = false): WayFacts | null {
     limits: [...wayLimits(tags), ...limits],
     timed: wayTimed(tags, access),
     conditions: hasConditions(tags) ? tags : null,
-    unread: unreadTags(said),
+    unread: unreadTags(withUsualKeys(said)),
     names: wayNames(tags, roadClass),
     laneTags: new Map([...tags].filter(([key]) => LANE_KEYS.test(key))),
     bikeNetwork: BIKE_NETWORK_KEYS.some((key) => tags.get(key) === 'yes' || (key.endsWith('_ref') && tags.has(key))),
@@ -280,6 +283,8 @@ function flagsOf(tags: Tags, use: number): WayFlags {
   const sidewalk = tags.get('sidewalk') ?? ''
   const ferry = tags.get('route') === 'ferry'
   const hgv = tags.get('hgv')
+  const bySidepath = (direction: string): boolean =>
+    (tags.get(`bicycle:${direction}`) ?? tags.get('bicycle')) === 'use_sidepath'
   return {
     toll: TOLL.has(tags.get('toll') ?? ''),
     tunnel: tags.get('tunnel') === 'building_passage' || TRUE.has(tags.get('tunnel') ?? ''),
@@ -291,7 +296,8 @@ function flagsOf(tags: Tags, use: number): WayFlags {
       tags.has('hgv:state_network') ||
       (hgv?.split(';').some((part) => part === 'designated' || part === 'local') ?? false),
     dismount: tags.get('bicycle') === 'dismount',
-    useSidepath: tags.get('bicycle') === 'use_sidepath',
+    sidepathForward: bySidepath('forward'),
+    sidepathBackward: bySidepath('backward'),
     sidewalkLeft: SIDEWALK_BOTH.has(sidewalk) || sidewalk === 'left',
     sidewalkRight: SIDEWALK_BOTH.has(sidewalk) || sidewalk === 'right',
     localForward: ferry ? 0 : localModes(tags, 'forward'),

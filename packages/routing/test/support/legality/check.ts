@@ -252,6 +252,8 @@ function choose(step: Step, choices: readonly Choice[]): Choice {
 }
 
 function areJoined(before: Step, after: Step): boolean {
+  // Two nodes of a way may lie at one place; the segment between them has no length.
+  if (before.to >= 0 && after.from >= 0 && before.segment.way === after.segment.way) return true
   return before.to === after.from && (before.to >= 0 || before.segment === after.segment)
 }
 

@@ -34,7 +34,9 @@ export function limitVerdict(tags: OsmTags, situation: Situation, direction: Dir
       const limit = value === undefined || value === null ? null : parse(value.trim())
       return limit !== null && size > limit
     }
-    for (const name of situation.mode === 'truck' ? [`${key}:hgv`, key] : [key]) {
+    // The key of lorries counts in place of the general one.
+    const own = situation.mode === 'truck' && valueOf(tags, `${key}:hgv`, situation, direction) !== undefined
+    for (const name of own ? [`${key}:hgv`] : [key]) {
       if (!exceeds(name, false)) continue
       if (exceeds(name, true)) return 'closed'
       verdict = 'local'
