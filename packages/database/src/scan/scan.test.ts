@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openDatabase } from '../database.ts'
-import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
-import { scan, scanSession } from './scan.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openDatabase, type Session } from '../database.ts'
+import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
+import { scan, scanInTurns, scanSession } from './scan.ts'
 import type { PackedBytes, ScanBatch, ScanColumn } from './columns.ts'
 
 let db: TestDatabase
@@ -181,4 +181,85 @@ test('a database that is closed right after the last row ends in peace', async (
   } finally {
     process.off('uncaughtException', onError)
   }
+})
+
+describe('a table in slices', () => {
+  const table = (name: string, where = '') => ({ table: name, from: (relation: string) => `${relation} as t ${where}` })
+  const lend = (work: (session: Session) => Promise<void>) => db.database.session(work)
+  const sliced = (source: ReturnType<typeof table>, columns: readonly ScanColumn[] = [{ sql: 'n', type: 'int8' }]) =>
+    scanInTurns(lend, columns, source, { batchRows: 500 })
+  const numbers = (batches: readonly ScanBatch[]) => batches.flatMap(({ columns }) => columns[0] as number[])
+  const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
+
+  beforeEach(async () => {
+    // Some 260 pages, of which the first slice has 64.
+    await db.database.query(`drop table if exists wide cascade; create table wide (n int, filling text);
+      insert into wide select n, repeat('x', 1000) from generate_series(1, 1800) n`)
+  })
+
+  test('has every row once, with the filter of its source', async () => {
+    expect(numbers(await Array.fromAsync(sliced(table('wide'))))).toEqual(upTo(1800))
+    const some = await Array.fromAsync(sliced(table('wide', 'where n > 1000 and t.n % 2 = 0')))
+    expect(numbers(some)).toEqual(upTo(1800).filter((n) => n > 1000 && n % 2 === 0))
+  })
+
+  test.runIf(testLane() === 'pglite')('lets other clients have their turn before its end', async () => {
+    const order: string[] = []
+    let other: Promise<unknown> | null = null
+    for await (const _ of scan(db.database, [{ sql: 'n', type: 'int8' }], table('wide'), { batchRows: 10 }))
+      other ??= db.database.query('select 1').then(() => order.push('another client'))
+    order.push('the end')
+    await other
+    expect(order).toEqual(['another client', 'the end'])
+  })
+
+  test('has no rows that were inserted after its start', async () => {
+    const seen: number[] = []
+    let later: Promise<unknown> | null = null
+    for await (const { columns } of sliced(table('wide'))) {
+      seen.push(...(columns[0] as number[]))
+      later ??= db.database.query(`insert into wide values (5000, 'later')`)
+    }
+    await later
+    expect(seen).toEqual(upTo(1800))
+    expect(numbers(await Array.fromAsync(sliced(table('wide'))))).toEqual([...upTo(1800), 5000])
+  })
+
+  // Only the embedded database counts the changes of all clients at once.
+  test
+    .runIf(testLane() === 'pglite')
+    .each([
+      `update wide set filling = 'new' where n = 1700`,
+      'update wide set n = 0 where n = 1',
+      'delete from wide where n = 1700',
+      'truncate wide',
+      'alter table wide rename to gone',
+      'vacuum full wide',
+    ])('ends where rows it would miss or repeat are changed: %s', async (change) => {
+    const changes: Promise<unknown>[] = []
+    const read = async () => {
+      for await (const _ of sliced(table('wide'))) if (changes.length === 0) changes.push(db.database.query(change))
+    }
+    await expect(read()).rejects.toMatchObject({ code: expect.stringMatching(/TABLE_CHANGED|42P01/) as string })
+    await Promise.all(changes)
+    await db.database.query('drop table if exists gone')
+    await db.database.query('create table if not exists wide (n int)')
+    const whole = await Array.fromAsync(
+      scan(db.database, [{ sql: 'n', type: 'int8' }], table('wide'), { isWhole: true }),
+    )
+    const { rows } = await db.database.query<{ n: number }>('select n from wide')
+    expect(numbers(whole).toSorted((a, b) => a - b)).toEqual(rows.map(({ n }) => n).toSorted((a, b) => a - b))
+  })
+
+  test('of a view, or with children, is read in one piece', async () => {
+    await db.database.query(`create view seen as select * from wide; create table child () inherits (wide);
+      insert into child select n, 'y' from generate_series(1801, 1900) n`)
+    expect(numbers(await Array.fromAsync(sliced(table('seen')))).length).toBe(1900)
+    expect(numbers(await Array.fromAsync(sliced(table('wide')))).length).toBe(1900)
+  })
+
+  test('that is left early frees the connection', async () => {
+    for (let round = 0; round < 12; round++) for await (const _ of sliced(table('wide'))) break
+    expect((await db.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+  })
 })
