@@ -102,7 +102,7 @@ export async function findTable(database: Queryable, choice: TableChoice): Promi
   const { schema, table, columns = null, conditions = [] } = choice
   const { columns: facts, rows } = await readTable(database, schema, table)
   const where = whereClause(conditions, 'source', literals)
-  const from = { table: qualified(schema, table), from: (relation: string) => `${relation} as source${where}` }
+  const from = { table: qualified(schema, table), alias: 'source', where }
   return { ...sourceOf(from, table, facts, columns), estimatedRows: conditions.length === 0 ? rows : null }
 }
 

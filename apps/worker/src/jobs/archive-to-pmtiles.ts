@@ -52,7 +52,7 @@ async function runArchive(input: ArchiveToPmtiles, context: JobContext, options:
   await requireBucket(context.project.store, BUCKET)
   const layers = await findLayers(database, input)
   // The server's row estimates do not account for a filter.
-  const isKnown = layers.every(({ table, hasFilter }) => table.rows !== null && !hasFilter)
+  const isKnown = layers.every(({ table, from }) => table.rows !== null && from.where === '')
   const expected = isKnown ? layers.reduce((sum, { table }) => sum + (table.rows ?? 0), 0) : 0
   await using archive = await buildPmtilesInThread(readLayers(database, layers, isLastAttempt(context)), {
     layers: layers.map(({ tiler }) => tiler),

@@ -184,7 +184,7 @@ test('a database that is closed right after the last row ends in peace', async (
 })
 
 describe('a table in slices', () => {
-  const table = (name: string, where = '') => ({ table: name, from: (relation: string) => `${relation} as t ${where}` })
+  const table = (name: string, where = '') => ({ table: name, alias: 't', where })
   const lend = (work: (session: Session) => Promise<void>) => db.database.session(work)
   const sliced = (source: ReturnType<typeof table>, columns: readonly ScanColumn[] = [{ sql: 'n', type: 'int8' }]) =>
     scanInTurns(lend, columns, source, { batchRows: 500 })
@@ -199,8 +199,21 @@ describe('a table in slices', () => {
 
   test('has every row once, with the filter of its source', async () => {
     expect(numbers(await Array.fromAsync(sliced(table('wide'))))).toEqual(upTo(1800))
-    const some = await Array.fromAsync(sliced(table('wide', 'where n > 1000 and t.n % 2 = 0')))
+    const some = await Array.fromAsync(sliced(table('wide', ' where n > 1000 and t.n % 2 = 0')))
     expect(numbers(some)).toEqual(upTo(1800).filter((n) => n > 1000 && n % 2 === 0))
+  })
+
+  test('has functions of its rows as columns', async () => {
+    await db.database.query(
+      'create or replace function doubled(wide) returns int immutable language sql return $1.n * 2',
+    )
+    const doubled: ScanColumn[] = [{ sql: 't.doubled', type: 'int8' }]
+    const some = await Array.fromAsync(sliced(table('wide', ' where t.doubled > 3000'), doubled))
+    expect(numbers(some)).toEqual(
+      upTo(1800)
+        .map((n) => 2 * n)
+        .filter((n) => n > 3000),
+    )
   })
 
   test.runIf(testLane() === 'pglite')('lets other clients have their turn before its end', async () => {

@@ -1,12 +1,14 @@
 import type { Queryable } from '../database.ts'
 import { tableChanged } from '../errors.ts'
 
-/** A table that is read in slices of its pages, and the SQL after FROM that reads a slice. */
+/** A table that may be read in slices of its pages. */
 export interface TableSource {
   /** Qualified and quoted. */
   readonly table: string
-  /** SQL after FROM that reads a relation: the table, or a subquery in brackets with the table's columns. */
-  readonly from: (relation: string) => string
+  /** Quoted name of its rows. */
+  readonly alias: string
+  /** ` where …`, to which conditions can be added by `and`; empty for all rows. */
+  readonly where: string
 }
 
 /** SQL after FROM, or a table that may be read in slices. */
@@ -14,7 +16,7 @@ export type ScanSource = string | TableSource
 
 /** SQL after FROM that reads the whole source. */
 export function wholeSql(source: ScanSource): string {
-  return typeof source === 'string' ? source : source.from(source.table)
+  return typeof source === 'string' ? source : `${source.table} as ${source.alias}${source.where}`
 }
 
 const FIRST_PAGES = 64
@@ -69,10 +71,10 @@ export class TableSlices {
     if (this.#next >= this.#pages) return null
     const [first, past] = [this.#next, this.#next + this.#step]
     this.#next = past
-    const { table, from } = this.#source
-    return from(
-      `(select * from ${table} where ctid >= '(${first},0)' and ctid < '(${past},0)' and age(xmin) > age('${this.#horizon}'::xid))`,
-    )
+    const { alias, where } = this.#source
+    const pages = `${alias}.ctid >= '(${first},0)' and ${alias}.ctid < '(${past},0)'`
+    // A condition, not a subquery: functions of the row's type stay columns of it.
+    return `${wholeSql(this.#source)}${where === '' ? ' where' : ' and'} ${pages} and age(${alias}.xmin) > age('${this.#horizon}'::xid)`
   }
 
   /** Adapts the size of the following slices to the duration of the last one. */

@@ -4,7 +4,7 @@ import { quoteIdentifier, type Queryable } from '@terrane/database'
 import { literals, parseQuery, whereClause } from '@terrane/database/rest-query'
 import { checkLayers, type TilerLayer, type Zooms } from '@terrane/tiling/vector'
 import { badFilter, propertyNotAttribute } from './errors.ts'
-import type { ScanSource } from '@terrane/database/scan'
+import type { TableSource } from '@terrane/database/scan'
 import { findSpatialTable, type SpatialTable } from './spatial-table.ts'
 
 /** Alias of the table of a layer. */
@@ -19,8 +19,7 @@ export interface SourceLayer {
   readonly tableName: string
   readonly tiler: TilerLayer
   /** The table and its filter. */
-  readonly from: ScanSource
-  readonly hasFilter: boolean
+  readonly from: TableSource
   /** JSON pointer to the layer in the request. */
   readonly path: string
 }
@@ -79,8 +78,8 @@ async function findLayer(database: Queryable, layer: ArchiveLayer, path: string)
     }),
   }
   const where = layer.filter === undefined ? '' : await whereOf(database, table.name, layer.filter, path)
-  const from = { table: table.name, from: (relation: string) => `${relation} as ${SOURCE}${where}` }
-  return { table, schema, tableName: name, tiler, from, hasFilter: where !== '', path }
+  const from = { table: table.name, alias: SOURCE, where }
+  return { table, schema, tableName: name, tiler, from, path }
 }
 
 /** The condition of a filter as SQL. @throws BAD_FILTER for text that does not parse, and for values that the server cannot compare */
