@@ -192,7 +192,7 @@ describe('a table in slices', () => {
   const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
 
   beforeEach(async () => {
-    // Some 260 pages, of which the first slice has 64.
+    // Some 260 pages; the first slice has 64 of them.
     await db.database.query(`drop table if exists wide cascade; create table wide (n int, filling text);
       insert into wide select n, repeat('x', 1000) from generate_series(1, 1800) n`)
   })

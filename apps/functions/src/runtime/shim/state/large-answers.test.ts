@@ -55,7 +55,7 @@ test('a large body is written four parts at a time, and its head after all of th
   expect(Buffer.compare((await readFrom(cache))!, body)).toBe(0)
 })
 
-test('a body of which a part is not written is not kept', async () => {
+test('a body with a part that is not written is not kept', async () => {
   const store = new SlowStore()
   store.failing = 2
   const cache = open(store)
