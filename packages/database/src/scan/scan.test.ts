@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openDatabase, type Session } from '../database.ts'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
 import { scan, scanInTurns, scanSession } from './scan.ts'
+import { TableSlices } from './table-slices.ts'
 import type { PackedBytes, ScanBatch, ScanColumn } from './columns.ts'
 
 let db: TestDatabase
@@ -192,7 +193,7 @@ describe('a table in slices', () => {
   const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
 
   beforeEach(async () => {
-    // Some 260 pages; the first slice has 64 of them.
+    // Some 260 pages; the first slice has 16 of them.
     await db.database.query(`drop table if exists wide cascade; create table wide (n int, filling text);
       insert into wide select n, repeat('x', 1000) from generate_series(1, 1800) n`)
   })
@@ -262,6 +263,57 @@ describe('a table in slices', () => {
     )
     const { rows } = await db.database.query<{ n: number }>('select n from wide')
     expect(numbers(whole).toSorted((a, b) => a - b)).toEqual(rows.map(({ n }) => n).toSorted((a, b) => a - b))
+  })
+
+  test('is without the rows of a table that becomes its child meanwhile', async () => {
+    await db.database.query(`drop table if exists later; create table later (like wide);
+      insert into later select n, repeat('y', 1000) from generate_series(5001, 6800) n`)
+    const seen: number[] = []
+    let joined: Promise<unknown> | null = null
+    for await (const { columns } of sliced(table('wide'))) {
+      seen.push(...(columns[0] as number[]))
+      joined ??= db.database.query('alter table later inherit wide')
+    }
+    await joined
+    expect(seen).toEqual(upTo(1800))
+  })
+
+  test('that is empty is read all the same, so that a bad condition is refused', async () => {
+    await db.database.query('truncate wide')
+    expect(await Array.fromAsync(sliced(table('wide')))).toEqual([])
+    await expect(Array.fromAsync(sliced(table('wide', ` where n = 'x'`)))).rejects.toMatchObject({ code: '22P02' })
+  })
+
+  test('whose values are out of line is read whole, in slices', async () => {
+    await db.database.query(`alter table wide alter filling set storage external; truncate wide;
+      insert into wide select n, repeat('z', 2000000) from generate_series(1, 12) n`)
+    const columns: ScanColumn[] = [
+      { sql: 'n', type: 'int8' },
+      { sql: 'filling', type: 'text' },
+    ]
+    const sizes: number[][] = []
+    for await (const batch of sliced(table('wide'), columns))
+      sizes.push(...(batch.columns[0] as number[]).map((n, i) => [n, (batch.columns[1] as string[])[i]!.length]))
+    expect(sizes).toEqual(upTo(12).map((n) => [n, 2_000_000]))
+  })
+
+  test('whose policies read another table is read in one piece, one whose policies do not in slices', async () => {
+    await db.database.query(`drop role if exists reader_of_wide; create role reader_of_wide;
+      drop table if exists members; create table members (n int); insert into members values (1);
+      grant select on wide, members to reader_of_wide; alter table wide enable row level security;
+      create policy late on wide to reader_of_wide using (n > 900)`)
+    const slicesAs = (role: string) =>
+      db.database.transaction((session) => TableSlices.of(session, table('wide')), `begin; set local role ${role}`)
+    expect(await slicesAs('reader_of_wide')).not.toBeNull()
+    await db.database.query('create policy more on wide to reader_of_wide using (exists (select from members))')
+    expect(await slicesAs('reader_of_wide')).toBeNull()
+    expect(await slicesAs('none')).not.toBeNull()
+    await db.database.query(
+      'drop policy more on wide; create or replace function seen() returns boolean stable language sql return true',
+    )
+    await db.database.query('create policy more on wide to reader_of_wide using (seen())')
+    expect(await slicesAs('reader_of_wide')).toBeNull()
+    await db.database.query('drop owned by reader_of_wide; drop role reader_of_wide; drop table members')
   })
 
   test('of a view, or with children, is read in one piece', async () => {

@@ -35,7 +35,8 @@ export async function* scan(
   options: ScanOptions & { readonly isWhole?: boolean } = {},
 ): AsyncGenerator<ScanBatch> {
   const lend: Lend = (work) => database.session(work)
-  if (database.capabilities.parallel || options.isWhole === true) yield* scanLent(lend, columns, source, options)
+  if (database.capabilities.parallel || options.isWhole === true)
+    yield* readLent(lend, (session) => scanSession(session, columns, source, options))
   else yield* scanInTurns(lend, columns, source, options)
 }
 
@@ -52,7 +53,8 @@ export async function* scanInTurns(
 ): AsyncGenerator<ScanBatch> {
   let slices: TableSlices | null = null
   if (typeof source !== 'string') await lend(async (session) => void (slices = await TableSlices.of(session, source)))
-  yield* slices === null ? scanLent(lend, columns, source, options) : scanSlices(lend, columns, slices, options)
+  if (slices === null) yield* readLent(lend, (session) => scanSession(session, columns, source, options))
+  else yield* scanSlices(lend, columns, slices, options)
 }
 
 async function* scanSlices(
@@ -62,19 +64,18 @@ async function* scanSlices(
   options: ScanOptions,
 ): AsyncGenerator<ScanBatch> {
   for (let from = slices.next(); from !== null; from = slices.next()) {
+    const slice = from
     const began = performance.now()
-    yield* scanLent(lend, columns, from, options)
+    yield* readLent(lend, async function* (session) {
+      yield* scanSession(session, columns, slice, options)
+      await slices.check(session)
+    })
     slices.took(performance.now() - began)
-    await lend((session) => slices.check(session))
   }
 }
 
-async function* scanLent(
-  lend: Lend,
-  columns: readonly ScanColumn[],
-  source: ScanSource,
-  options: ScanOptions,
-): AsyncGenerator<ScanBatch> {
+/** Reads batches on a lent connection, which is given back after the last one. */
+async function* readLent(lend: Lend, read: (session: Session) => AsyncGenerator<ScanBatch>): AsyncGenerator<ScanBatch> {
   const taken = Promise.withResolvers<Session>()
   const { promise: released, resolve: release, reject: fail } = Promise.withResolvers<void>()
   const done = lend(async (session) => {
@@ -85,7 +86,7 @@ async function* scanLent(
   const session = await taken.promise
   let isLeft = true
   try {
-    yield* scanSession(session, columns, source, options)
+    yield* read(session)
     isLeft = false
   } catch (error) {
     isLeft = false

@@ -19,14 +19,14 @@ export function wholeSql(source: ScanSource): string {
   return typeof source === 'string' ? source : `${source.table} as ${source.alias}${source.where}`
 }
 
-const FIRST_PAGES = 64
+const FIRST_PAGES = 16
 const MOST_PAGES = 8192
 /** Target duration of a slice, in milliseconds. */
 const SLICE_MS = 500
 
 /** State of a table at the start of a sliced scan. */
 interface TableState {
-  /** Changes when the table is replaced, rewritten or truncated. */
+  /** Changes when the table is replaced, rewritten or truncated, and when the server starts, which may lose counts. */
   readonly file: string
   /** Rows updated or deleted so far, also by transactions that were rolled back. */
   readonly changes: string
@@ -45,12 +45,16 @@ export class TableSlices {
   #next = 0
   #step = FIRST_PAGES
 
-  /** Null for views, tables with children, and callers that may read some columns only. */
+  /**
+   * Null for views, tables with children, callers that may read some columns only, and rows whose policies may read other
+   * tables.
+   */
   static async of(database: Queryable, source: TableSource): Promise<TableSlices | null> {
     const { rows } = await database.query<TableState & { pages: number; horizon: string }>(
       `select ${STATE}, (pg_relation_size(c.oid) / current_setting('block_size')::int)::int as pages,
          (pg_snapshot_xmax(pg_current_snapshot())::text::numeric % 4294967296)::text as horizon
-       from pg_class c where c.oid = to_regclass($1) and c.relkind in ('r', 'm') and not c.relhassubclass and has_table_privilege(c.oid, 'select')`,
+       from pg_class c where c.oid = to_regclass($1) and c.relkind in ('r', 'm') and not c.relhassubclass
+         and has_table_privilege(c.oid, 'select') and not (row_security_active(c.oid) and ${READS_OTHERS})`,
       [source.table],
     )
     return rows[0] ? new TableSlices(source, rows[0]) : null
@@ -62,7 +66,8 @@ export class TableSlices {
   ) {
     this.#source = source
     this.#state = state
-    this.#pages = pages
+    // An empty table is read as well, so that a condition that the server refuses is refused.
+    this.#pages = Math.max(1, pages)
     this.#horizon = horizon
   }
 
@@ -71,16 +76,17 @@ export class TableSlices {
     if (this.#next >= this.#pages) return null
     const [first, past] = [this.#next, this.#next + this.#step]
     this.#next = past
-    const { alias, where } = this.#source
+    const { table, alias, where } = this.#source
+    // A table that becomes a child meanwhile is no part of it.
+    const rows = wholeSql({ table: `only ${table}`, alias, where })
     const pages = `${alias}.ctid >= '(${first},0)' and ${alias}.ctid < '(${past},0)'`
     // A condition, not a subquery: functions of the row's type stay columns of it.
-    return `${wholeSql(this.#source)}${where === '' ? ' where' : ' and'} ${pages} and age(${alias}.xmin) > age('${this.#horizon}'::xid)`
+    return `${rows}${where === '' ? ' where' : ' and'} ${pages} and age(${alias}.xmin) not between 0 and age('${this.#horizon}'::xid)`
   }
 
-  /** Adapts the size of the following slices to the duration of the last one. */
+  /** Adapts the size of the following slices to the duration of the last one, in milliseconds. */
   took(ms: number): void {
-    if (ms > SLICE_MS) this.#step = Math.max(1, this.#step >> 1)
-    else if (ms < SLICE_MS / 4) this.#step = Math.min(MOST_PAGES, this.#step << 1)
+    this.#step = Math.min(MOST_PAGES, Math.max(1, Math.round(this.#step * Math.min(4, SLICE_MS / ms))))
   }
 
   /** Call after each slice. @throws TABLE_CHANGED */
@@ -95,6 +101,15 @@ export class TableSlices {
 }
 
 /** Counts of the running backend are added, because they reach the statistics later. */
-const STATE = `c.oid || '/' || pg_relation_filenode(c.oid) as file, (${['updated', 'deleted']
+const STATE = `concat_ws('/', c.oid, pg_relation_filenode(c.oid), pg_postmaster_start_time()) as file, (${[
+  'updated',
+  'deleted',
+]
   .map((kind) => `pg_stat_get_tuples_${kind}(c.oid) + pg_stat_get_xact_tuples_${kind}(c.oid)`)
   .join(' + ')})::text as changes`
+
+/** Whether policies of a table name another table, or a function that may read one. */
+const READS_OTHERS = `exists (select from pg_policy p join pg_depend d on d.classid = 'pg_policy'::regclass and d.objid = p.oid
+  left join pg_proc f on d.refclassid = 'pg_proc'::regclass and f.oid = d.refobjid
+  where p.polrelid = c.oid and (d.refclassid = 'pg_class'::regclass and d.refobjid <> c.oid
+    or f.provolatile <> 'i'))`
