@@ -74,7 +74,15 @@ describe(`a registry on ${testLane()}`, { timeout: 120_000 }, () => {
     expect(await rename(`${name}-other`)).toMatchObject({ status: 409, body: { code: 'FUNCTION_NAME_TAKEN' } })
     expect(await rename('no name')).toMatchObject({ status: 422 })
     api.status = 503
+    const moves: unknown[] = []
+    api.answer = (asked) => {
+      asked.on('data', (chunk: Buffer) => moves.push(JSON.parse(chunk.toString())))
+      return {}
+    }
     expect(await rename(`${name}-new`)).toMatchObject({ status: 503, body: { code: 'FUNCTION_STATE_STAYS' } })
+    const move = (from: string, to: string) => ({ store: `fn:${from}:`, request: { operation: 'rename', to } })
+    await expect.poll(() => moves).toEqual([move(name, `${name}-new`), move(`${name}-new`, name)])
+    api.answer = () => ({})
     api.status = 404
     expect(await call()).toBe('200 hello')
     expect(await versions()).toEqual(['2 live', '1'])

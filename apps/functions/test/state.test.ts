@@ -97,8 +97,10 @@ test('state goes with the name of its function, and its caches are removed', asy
     ['kv:large', 'x'],
     ['fn:after:', 'a:b'],
     ['fn:after:', ''],
+    ['fn:after:', 'after'],
   ] as const)
     await expect(ask(store, { operation: 'rename', to })).rejects.toThrow('rename is of a function')
+  expect(await sizeOf('fn:after')).toBe(reckoned!['bytes'])
 })
 
 test('what a function holds is counted and bounded, and goes with it', async () => {

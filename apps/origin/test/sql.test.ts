@@ -223,6 +223,12 @@ describe('a hostile statement', () => {
     expect(await one(`select coalesce(to_regclass('public.owned'), to_regclass('public.loot'))::text as v`)).toBeNull()
   })
 
+  test('keeps a table without the statement, which others would read as its description', async () => {
+    const answer = await post('table', { sql: `select 'only for me' as a`, name: 'silent' })
+    expect(answer.status).toBe(200)
+    expect(await one(`select obj_description('public.silent'::regclass, 'pg_class') as v`)).toBeNull()
+  })
+
   test('leaves no setting and no lock behind for other callers', async () => {
     await rowsOf(
       `select set_config('search_path', 'terrane', false) as a, set_config('statement_timeout', '1', false) as b, set_config('request.jwt.claims', '{"sub":"x"}', false) as c`,

@@ -37,6 +37,15 @@ export const tableExists = defineError(
   }),
 )
 
+export const tableChanged = defineError(
+  'TABLE_CHANGED',
+  'unavailable',
+  (f: { table: string }) => `Rows of ${f.table} were updated or deleted while it was read in slices`,
+  () => ({
+    hint: 'Try again. A PostgreSQL server in place of the embedded database reads a table beside its changes.',
+  }),
+)
+
 export const runSuperseded = defineError(
   'RUN_SUPERSEDED',
   'conflict',

@@ -1,4 +1,4 @@
-import type { PackedBytes, ScanBatch, ScanColumn, ScanOptions, ScanValues } from '@terrane/database/scan'
+import type { PackedBytes, ScanBatch, ScanColumn, ScanOptions, ScanSource, ScanValues } from '@terrane/database/scan'
 import type { Losses } from './losses.ts'
 import type { GeometryForm } from './forms.ts'
 import { NO_SYSTEM, remediesFor, type Remedy, type SourceGeometry } from './remedies.ts'
@@ -15,8 +15,12 @@ export interface ExportRow {
   readonly geometry: Uint8Array | string | null
 }
 
-/** Streams the rows of a query: `scan` of a database, or `scanSession` of a session. */
-export type Scanner = (columns: readonly ScanColumn[], from: string, options: ScanOptions) => AsyncIterable<ScanBatch>
+/** Streams the rows of a source: `scan` of a database, `scanInTurns`, or `scanSession` of a session. */
+export type Scanner = (
+  columns: readonly ScanColumn[],
+  from: ScanSource,
+  options: ScanOptions,
+) => AsyncIterable<ScanBatch>
 
 /** The rows of a source in batches. Geometries that the format cannot hold are changed and counted. */
 export async function* readRows(

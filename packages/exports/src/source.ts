@@ -1,6 +1,14 @@
 import { qualified, quoteIdentifier, type Queryable, type Session } from '@terrane/database'
 import { literals, whereClause, type Condition } from '@terrane/database/rest-query'
-import { chooseGeometry, describeColumns, readTable, type ColumnFacts, type ScanColumn } from '@terrane/database/scan'
+import {
+  chooseGeometry,
+  describeColumns,
+  readTable,
+  wholeSql,
+  type ColumnFacts,
+  type ScanColumn,
+  type ScanSource,
+} from '@terrane/database/scan'
 import type { ExportFormat } from '@terrane/contracts'
 import { columnNotThere, columnRepeated, queryRefused } from './errors.ts'
 import { FORMS, type GeometryForm } from './forms.ts'
@@ -46,8 +54,7 @@ export interface ExportColumn {
 
 /** A table, view or query, and how it is read. */
 export interface ExportSource {
-  /** SQL after FROM. */
-  readonly from: string
+  readonly from: ScanSource
   readonly name: string
   readonly columns: readonly ExportColumn[]
   readonly geometry: SourceGeometry | null
@@ -94,7 +101,8 @@ export interface TableChoice {
 export async function findTable(database: Queryable, choice: TableChoice): Promise<ExportSource> {
   const { schema, table, columns = null, conditions = [] } = choice
   const { columns: facts, rows } = await readTable(database, schema, table)
-  const from = `${qualified(schema, table)} as source${whereClause(conditions, 'source', literals)}`
+  const where = whereClause(conditions, 'source', literals)
+  const from = { table: qualified(schema, table), alias: 'source', where }
   return { ...sourceOf(from, table, facts, columns), estimatedRows: conditions.length === 0 ? rows : null }
 }
 
@@ -127,7 +135,7 @@ export async function withTypes(
   const { rows } = await database.query<{ type: string; dims: number; has_m: boolean; srid: number; empty: boolean }>(
     `select distinct geometrytype(g) as type, st_ndims(g) as dims, st_zmflag(g) in (1, 3) as has_m, st_srid(g) as srid,
        st_isempty(g) as empty
-     from (select ${geometrySql(geometry.name)} as g from ${from}) t where g is not null`,
+     from (select ${geometrySql(geometry.name)} as g from ${wholeSql(from)}) t where g is not null`,
   )
   // Geometries that become null (e.g. empty intersections) have no type.
   const seen = rows.filter(({ empty }) => !empty || !form.lacks.includes('empty geometries'))
@@ -174,7 +182,7 @@ function fromQuery(query: string): string {
 }
 
 function sourceOf(
-  from: string,
+  from: ScanSource,
   name: string,
   facts: readonly ColumnFacts[],
   wanted: readonly string[] | null,

@@ -141,6 +141,8 @@ export class Deployer {
     try {
       if (address) await moveState(address, name, { operation: 'rename', to })
     } catch (error) {
+      // A rename without an answer may have moved the state all the same: it goes back as well.
+      if (address) await moveState(address, to, { operation: 'rename', to: name }).catch(() => {})
       await this.#registry.rename(project, to, name)
       await this.#source.follow(project, name)
       throw error

@@ -37,6 +37,11 @@ export const exportTooLarge = (most: number) =>
     hint: `${SMALLER}, ask the worker's exportTable, or raise the setting origin.exports.fileBytes.`,
   })
 
+export const exportTooLong = (mostMs: number) =>
+  new RestError(500, '57014', `The export takes longer than ${mostMs} ms`, {
+    hint: `${SMALLER}, or raise the setting origin.exports.timeoutMs.`,
+  })
+
 export const noRoom = (free: number, spare: number) =>
   new RestError(
     507,

@@ -4,9 +4,9 @@ import { pipeline } from 'node:stream/promises'
 import type { Principal } from '@terrane/auth'
 import { EXPORT_FORMATS, type ExportFormat } from '@terrane/contracts'
 import { Warnings } from '@terrane/core/errors'
-import type { Session } from '@terrane/database'
+import type { Database, Session } from '@terrane/database'
 import { parseQuery, type Condition } from '@terrane/database/rest-query'
-import { scanSession } from '@terrane/database/scan'
+import { scanInTurns, scanSession } from '@terrane/database/scan'
 import {
   CONTENT_TYPES,
   fileBytes,
@@ -15,8 +15,8 @@ import {
   rowsFor,
   withTypes,
   writeGpkg,
-  type ExportRow,
   type ExportSource,
+  type Scanner,
 } from '@terrane/exports'
 import { readParameters, type Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -26,11 +26,13 @@ import { sendRestError } from '../rest/errors.ts'
 import { runAs, type RunAs } from '../rest/execute.ts'
 import { sourceOf } from '../rest/source-of.ts'
 import { abortOnDisconnect } from '../abort-on-disconnect.ts'
-import { badExport, noStream } from './errors.ts'
+import { badExport, exportTooLong, noStream } from './errors.ts'
 import { StallTimeout, endBySoon, pump, type StallLimits } from './stall-timeout.ts'
 import { ExportPlaces, type PlaceLimits } from './places.ts'
 import { spooled } from './spool.ts'
 
+/** Tries in slices before an export is read in one piece while all others wait. */
+const SLICED_TRIES = 2
 /** Parameters that are not filters, and that may occur several times. */
 const OWN: ReadonlySet<string> = new Set(['format', 'columns', 'apikey'])
 
@@ -110,9 +112,7 @@ async function sendExport(
     rollback: false,
     timeoutMs: deps.limits.timeoutMs,
   }
-  const find = async (session: Session) => withTypes(session, await findTable(session, asked), asked.format)
   const timeout = new StallTimeout(deps.limits)
-  const losses = new Warnings()
   reply.type(CONTENT_TYPES[asked.format])
   reply.header(
     'content-disposition',
@@ -131,23 +131,19 @@ async function sendExport(
       body.destroy(error as Error)
     }
   }
-  if (asked.format === 'GeoPackage' || database.capabilities.engine === 'pglite') {
-    const file = await spooled(deps.limits.fileBytes, (path, bounded) =>
-      runAs(database, as, async (session) => {
-        const source = await find(session)
-        const rows = bounded(rowsOf(session, source, asked.format, losses))
-        await writeTo(path, session, source, rows, asked.format, losses, signal)
-      }),
-    )
+  if (asked.format === 'GeoPackage' || !database.capabilities.parallel) {
+    const { file, losses } = await spoolExport({ database, as, asked, signal }, deps.limits)
     const { size } = await file.stat()
     reply.headers({ 'content-length': size, ...headerOf(losses) })
     void settle(pump(file.createReadStream() as AsyncIterable<Uint8Array>, body, timeout, signal))
     return reply.send(body)
   }
+  const losses = new Warnings()
   const begun = Promise.withResolvers<void>()
   const done = runAs(database, as, async (session) => {
-    const source = await find(session)
-    const rows = await opened(rowsOf(session, source, asked.format, losses))
+    const source = await findSource(session, asked)
+    const scan: Scanner = (...query) => scanSession(session, ...query)
+    const rows = await opened(rowsFor(source, asked.format, scan, losses))
     begun.resolve()
     await pump(fileBytes(source, asked.format as Exclude<Streamed, 'GeoPackage'>, rows, losses), body, timeout, signal)
   })
@@ -156,10 +152,6 @@ async function sendExport(
   await begun.promise
   reply.trailer('x-export-warnings', async () => headerOf(losses)['x-export-warnings'] ?? '')
   return reply.send(body)
-}
-
-function rowsOf(session: Session, source: ExportSource, format: Streamed, losses: Warnings) {
-  return rowsFor(source, format, (...query) => scanSession(session, ...query), losses)
 }
 
 /** Rows whose first batch has been read, so that missing access to the table has been refused. */
@@ -175,20 +167,55 @@ async function opened<T>(rows: AsyncGenerator<T>): Promise<AsyncGenerator<T>> {
   })()
 }
 
-async function writeTo(
-  path: string,
-  session: Session,
-  source: ExportSource,
-  rows: AsyncIterable<readonly ExportRow[]>,
-  format: Streamed,
-  losses: Warnings,
-  signal: AbortSignal,
-): Promise<void> {
-  if (format === 'GeoPackage') {
-    await writeGpkg(await readSystems(session, source), source, rows, path, losses)
-  } else {
-    await pipeline(Readable.from(fileBytes(source, format, rows, losses)), createWriteStream(path), { signal })
+interface Spooling {
+  readonly database: Database
+  readonly as: RunAs
+  readonly asked: Asked
+  readonly signal: AbortSignal
+}
+
+/**
+ * Writes the export to a temporary file. The embedded database serves others between two slices of a table. A table that
+ * changes meanwhile is read again, at last in one piece.
+ */
+async function spoolExport(spooling: Spooling, { fileBytes: mostBytes, timeoutMs }: ExportLimits) {
+  const { database, as, asked } = spooling
+  const late = AbortSignal.timeout(timeoutMs)
+  const signal = AbortSignal.any([spooling.signal, late])
+  const lend: Lend = (run) => runAs(database.withSignal(signal), as, run)
+  for (let tries = 1; ; tries++) {
+    const losses = new Warnings()
+    const isWhole = database.capabilities.parallel || tries > SLICED_TRIES
+    const work = isWhole
+      ? (write: Write) => lend((session) => write((run) => run(session), scanSession.bind(null, session)))
+      : (write: Write) => write(lend, scanInTurns.bind(null, lend))
+    try {
+      const file = await spooled(mostBytes, (path, bounded) =>
+        work(async (borrow, scan) => {
+          const source = await borrow((session) => findSource(session, asked))
+          const rows = bounded(rowsFor(source, asked.format, scan, losses))
+          if (asked.format === 'GeoPackage')
+            await writeGpkg(await borrow((session) => readSystems(session, source)), source, rows, path, losses)
+          else
+            await pipeline(Readable.from(fileBytes(source, asked.format, rows, losses)), createWriteStream(path), {
+              signal,
+            })
+        }),
+      )
+      return { file, losses }
+    } catch (error) {
+      if (late.aborted) throw exportTooLong(timeoutMs)
+      if ((error as { code?: unknown }).code !== 'TABLE_CHANGED') throw error
+    }
   }
+}
+
+/** Lends a session of the caller's role for some statements. */
+type Lend = <T>(run: (session: Session) => Promise<T>) => Promise<T>
+type Write = (borrow: Lend, scan: Scanner) => Promise<void>
+
+async function findSource(session: Session, asked: Asked): Promise<ExportSource> {
+  return withTypes(session, await findTable(session, asked), asked.format)
 }
 
 /** Codes of losses with their counts: `DECIMALS_AS_TEXT=2`. */

@@ -51,12 +51,15 @@ export async function readStatement(session: Session, statement: Statement, limi
   return `${JSON.stringify(about).slice(0, -1)},"rows":[${list.join(',')}]}`
 }
 
-/** Stores the rows of a statement as a table of `public`; returns their number. */
+/**
+ * Stores the rows of a statement as a table of `public`; returns their number. The table has no comment: everybody with whom
+ * it is shared would read there what the statement names.
+ */
 export async function keepTable(session: Session, statement: Statement, name: string): Promise<number> {
   const { columns, text, args } = await typed(session, statement)
   const { rows } = await session.query<{ rows: number }>(
     'select terrane.table_from_query($1, $2, $3, $4, $5, $6)::float8 as rows',
-    [text, args, JSON.stringify(columns), name, statement.sql, MOST_TABLE_ROWS],
+    [text, args, JSON.stringify(columns), name, null, MOST_TABLE_ROWS],
   )
   return rows[0]!.rows
 }

@@ -6,6 +6,7 @@ import { checkKey } from '@terrane/storage'
 import { buildPmtilesInThread, type AttributeValue, type FeatureBatch, type TilerResult } from '@terrane/tiling/vector'
 import { tableUnreadable } from './archive/errors.ts'
 import { findLayers, layersOf, zoomsOf, type SourceLayer } from './archive/layers.ts'
+import { isLastAttempt } from '../queue/job-life.ts'
 import { requireReadable } from './open-schemas.ts'
 import { publishObject } from './publish-object.ts'
 import { requireBucket } from './stored-object.ts'
@@ -51,9 +52,9 @@ async function runArchive(input: ArchiveToPmtiles, context: JobContext, options:
   await requireBucket(context.project.store, BUCKET)
   const layers = await findLayers(database, input)
   // The server's row estimates do not account for a filter.
-  const isKnown = layers.every(({ table, from }) => table.rows !== null && from === table.name)
+  const isKnown = layers.every(({ table, from }) => table.rows !== null && from.where === '')
   const expected = isKnown ? layers.reduce((sum, { table }) => sum + (table.rows ?? 0), 0) : 0
-  await using archive = await buildPmtilesInThread(readLayers(database, layers), {
+  await using archive = await buildPmtilesInThread(readLayers(database, layers, isLastAttempt(context)), {
     layers: layers.map(({ tiler }) => tiler),
     zooms: zoomsOf(input.zooms),
     ...(input.maxTileBytes === undefined ? {} : { maxTileBytes: input.maxTileBytes }),
@@ -139,30 +140,40 @@ async function describeSources(
 }
 
 /** The rows of all tables as features, one table after the other, each from one snapshot. */
-async function* readLayers(database: Database, layers: readonly SourceLayer[]): AsyncGenerator<FeatureBatch> {
-  for (const [layer, source] of layers.entries()) yield* readFeatures(database, source, layer)
+async function* readLayers(
+  database: Database,
+  layers: readonly SourceLayer[],
+  isWhole: boolean,
+): AsyncGenerator<FeatureBatch> {
+  for (const [layer, source] of layers.entries()) {
+    try {
+      yield* readFeatures(database, source, layer, isWhole)
+    } catch (cause) {
+      throw explained(cause, source.table.name)
+    }
+  }
 }
 
-async function* readFeatures(database: Database, source: SourceLayer, layer: number): AsyncGenerator<FeatureBatch> {
-  const { table, from } = source
+async function* readFeatures(
+  database: Database,
+  { table, from }: SourceLayer,
+  layer: number,
+  isWhole: boolean,
+): AsyncGenerator<FeatureBatch> {
   const columns = [
     { sql: table.geometry, type: 'bytes' as const },
     { sql: table.id ?? 'null', type: 'int8' as const },
     ...table.attributes,
   ]
-  try {
-    for await (const { columns: values } of scan(database, columns, from)) {
-      const [geometry, ids, ...attributes] = values as [PackedBytes, ScanValues, ...ScanValues[]]
-      yield {
-        layer,
-        geometry: geometry.bytes,
-        geometryEnds: geometry.ends,
-        ids: table.id === null ? null : (ids as (number | bigint | null)[]),
-        columns: attributes as AttributeValue[][],
-      }
+  for await (const { columns: values } of scan(database, columns, from, { isWhole })) {
+    const [geometry, ids, ...attributes] = values as [PackedBytes, ScanValues, ...ScanValues[]]
+    yield {
+      layer,
+      geometry: geometry.bytes,
+      geometryEnds: geometry.ends,
+      ids: table.id === null ? null : (ids as (number | bigint | null)[]),
+      columns: attributes as AttributeValue[][],
     }
-  } catch (cause) {
-    throw explained(cause, table.name)
   }
 }
 

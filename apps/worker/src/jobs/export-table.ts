@@ -21,6 +21,7 @@ import {
 import { tableOrQuery } from './export/errors.ts'
 import { writeFile } from './export/write-file.ts'
 import type { Engine } from '@terrane/files'
+import { isLastAttempt } from '../queue/job-life.ts'
 import { requireReadable } from './open-schemas.ts'
 import { publishObject } from './publish-object.ts'
 import { requireBucket } from './stored-object.ts'
@@ -72,15 +73,28 @@ async function runExport(input: ExportTable, context: JobContext, { engine }: Ex
   await requireBucket(store, storagePath.bucket)
   const seconds = input.queryTimeoutSeconds ?? QUERY_SECONDS
   const warnings = new Warnings()
-  const { path, rows } = await withSource(database, input, seconds, async (source, scanner, systems) => {
-    const { estimatedRows } = source
-    const onRows = (done: number) => {
-      const total = estimatedRows === null ? null : Math.max(estimatedRows, done)
-      context.progress({ phase: 'export', done, total, unit: 'features' })
-    }
-    const work = { engine, warnings, workdir: context.workdir, signal: context.signal, systems, scan: scanner, onRows }
-    return await writeFile(source, format, work)
-  })
+  const { path, rows } = await withSource(
+    database,
+    input,
+    { seconds, isWhole: isLastAttempt(context) },
+    async (source, scanner, systems) => {
+      const { estimatedRows } = source
+      const onRows = (done: number) => {
+        const total = estimatedRows === null ? null : Math.max(estimatedRows, done)
+        context.progress({ phase: 'export', done, total, unit: 'features' })
+      }
+      const work = {
+        engine,
+        warnings,
+        workdir: context.workdir,
+        signal: context.signal,
+        systems,
+        scan: scanner,
+        onRows,
+      }
+      return await writeFile(source, format, work)
+    },
+  )
   const accepted = acceptWarnings(input.strict, warnings.list())
   const { size } = await stat(path)
   const content = { size, body: createReadStream(path), contentType: CONTENT_TYPES[format] }
@@ -106,16 +120,17 @@ async function withSource<T>(
   }: Pick<ExportTable, 'schema' | 'table' | 'query' | 'format'> & {
     readonly columns?: readonly string[] | null
   },
-  querySeconds: number,
+  { seconds, isWhole }: { readonly seconds: number; readonly isWhole: boolean },
   work: (source: ExportSource, scanner: Scanner, systems: readonly ReferenceSystem[]) => Promise<T>,
 ): Promise<T> {
   if (query === undefined) {
     const found = await withTypes(database, await findTable(database, { schema, table: table!, columns }), format)
     const catalogue = schema === EMBEDDINGS_SCHEMA ? await portableCatalogue(database, table!) : null
     const source = catalogue ? { ...found, metadata: { emb: JSON.stringify({ catalogue }) } } : found
-    return await work(source, (...asked) => scan(database, ...asked), await readSystems(database, source))
+    const scanner: Scanner = (wanted, from, size) => scan(database, wanted, from, { ...size, isWhole })
+    return await work(source, scanner, await readSystems(database, source))
   }
-  return await asReader(database, querySeconds, async (session) => {
+  return await asReader(database, seconds, async (session) => {
     const source = await withTypes(session, await findQuery(session, query, columns), format)
     return await work(source, (...asked) => scanSession(session, ...asked), await readSystems(session, source))
   })

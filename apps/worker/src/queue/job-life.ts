@@ -9,6 +9,11 @@ import type { TerraneError } from '@terrane/core'
 /** Maximum attempts of one job; lost workers and temporary upstream faults count alike. */
 export const MAX_ATTEMPTS = 3
 
+/** Another attempt will not follow. */
+export function isLastAttempt({ attempt }: { readonly attempt: number }): boolean {
+  return attempt >= MAX_ATTEMPTS
+}
+
 /** Heartbeat interval of a run. */
 export const HEARTBEAT_REFRESH_MS = 3000
 /** Seconds without a heartbeat after which a run counts as lost. */
@@ -57,10 +62,10 @@ export type Ending = 'failed' | 'another attempt' | 'handed over'
 /** State of the job after a run with an error. */
 export function endingOf(error: TerraneError, attempt: number): Ending {
   if (error.code === 'worker_stopping') return 'handed over'
-  return mayPass(error) && attempt < MAX_ATTEMPTS ? 'another attempt' : 'failed'
+  return mayPass(error) && !isLastAttempt({ attempt }) ? 'another attempt' : 'failed'
 }
 
-/** Retries only upstream faults; input errors, bugs and timeouts are final. */
+/** Retries only upstream faults and reads that a change has ended; input errors, bugs and timeouts are final. */
 export function mayPass(error: TerraneError): boolean {
   if (error.code === 'timed_out') return false
   return (
@@ -68,6 +73,7 @@ export function mayPass(error: TerraneError): boolean {
     error.kind === 'timeout' ||
     error.kind === 'rate_limited' ||
     error.code === 'DATABASE_UNAVAILABLE' ||
-    error.code === 'STORAGE_UNAVAILABLE'
+    error.code === 'STORAGE_UNAVAILABLE' ||
+    error.code === 'TABLE_CHANGED'
   )
 }

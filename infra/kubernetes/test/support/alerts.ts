@@ -11,6 +11,3 @@ export function shippedRules(): ReadonlyMap<string, Rule> {
   const { spec } = parse(readFileSync(path, 'utf8')) as { spec: { groups: { rules: Rule[] }[] } }
   return new Map(spec.groups.flatMap((group) => group.rules).map((rule) => [rule.alert, rule]))
 }
-
-/** Alerts with subqueries and derivatives, which are not evaluated here. */
-export const NOT_EVALUATED: readonly string[] = ['TerraneJobsStandStill', 'TerraneJobsPileUp']

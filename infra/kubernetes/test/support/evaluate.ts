@@ -24,8 +24,8 @@ const LOOKBACK_SECONDS = 300
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
 /**
- * Evaluates the subset of PromQL that the shipped alerts use: selectors, `rate`, `increase`, `min_over_time`,
- * `max_over_time`, `sum`, `min` and `max` by labels, `*`, comparisons and `and`.
+ * Evaluates the subset of PromQL that the shipped alerts use: selectors, subqueries, `rate`, `increase`, `deriv`,
+ * `min_over_time`, `max_over_time`, `sum`, `min` and `max` by labels, `*`, comparisons, `and`, and `unless` on labels.
  *
  * @throws for anything else
  */
@@ -69,13 +69,40 @@ function evaluate(expr: string, scrapes: Scrapes, at: number): readonly Point[] 
 
   function call(node: SyntaxNode): Value {
     const name = text(node.firstChild!)
-    const range = node.getChild('FunctionCallBody')!.getChild('MatrixSelector')!
-    const [, count = '', unit = ''] = /^(\d+)([smhd])$/.exec(text(range.getChild('DurationExpr')!)) ?? []
-    const seconds = Number(count) * UNIT_SECONDS[unit]!
-    return select(range.getChild('VectorSelector')!, seconds).flatMap(({ labels, samples }) => {
+    const body = node.getChild('FunctionCallBody')!
+    const { series, seconds } = body.getChild('SubqueryExpr')
+      ? subquery(body.getChild('SubqueryExpr')!)
+      : matrix(body.getChild('MatrixSelector')!)
+    return series.flatMap(({ labels, samples }) => {
       const found = overRange(name, samples, seconds)
       return found === null ? [] : [{ labels, value: found }]
     })
+  }
+
+  function matrix(range: SyntaxNode) {
+    const seconds = secondsOf(range.getChild('DurationExpr')!)
+    return { series: select(range.getChild('VectorSelector')!, seconds), seconds }
+  }
+
+  /** `expression[range:step]`: the expression at each multiple of the step within the range. */
+  function subquery(node: SyntaxNode) {
+    const [seconds, step] = node.getChildren('DurationExpr').map(secondsOf) as [number, number]
+    const inner = text(node.firstChild!)
+    const series = new Map<string, { labels: Point['labels']; samples: [number, number][] }>()
+    for (let time = Math.ceil((at - seconds + 1e-9) / step) * step; time <= at; time += step) {
+      for (const point of evaluate(inner, scrapes, time)) {
+        const key = JSON.stringify(point.labels)
+        const found = series.get(key) ?? { labels: point.labels, samples: [] }
+        found.samples.push([time, point.value])
+        series.set(key, found)
+      }
+    }
+    return { series: [...series.values()], seconds }
+  }
+
+  function secondsOf(duration: SyntaxNode): number {
+    const [, count = '', unit = ''] = /^(\d+)([smhd])$/.exec(text(duration)) ?? []
+    return Number(count) * UNIT_SECONDS[unit]!
   }
 
   function aggregate(node: SyntaxNode): Value {
@@ -93,7 +120,9 @@ function evaluate(expr: string, scrapes: Scrapes, at: number): readonly Point[] 
 
   function combine(node: SyntaxNode): Value {
     const [left, operator, right] = [node.firstChild!, node.firstChild!.nextSibling!, node.lastChild!]
-    return operate(text(operator), value(left), value(right))
+    const matching = node.getChild('MatchingModifierClause')
+    const on = matching?.getChild('On') && matching.getChild('GroupingLabels')?.getChildren('LabelName').map(text)
+    return operate({ operator: text(operator), on: on ?? null }, value(left), value(right))
   }
 
   const found = value(parser.parse(expr).topNode.firstChild!)
@@ -105,12 +134,21 @@ function overRange(name: string, samples: Series['samples'], seconds: number): n
   if (name === 'min_over_time') return Math.min(...values)
   if (name === 'max_over_time') return Math.max(...values)
   if (samples.length < 2) return null
+  if (name === 'deriv') return slope(samples)
   // After a restart a counter starts from zero, so its new value counts completely. There is no extrapolation as in
   // Prometheus.
   const grown = values.slice(1).reduce((sum, value, i) => sum + (value >= values[i]! ? value - values[i]! : value), 0)
   if (name === 'increase') return grown
   if (name === 'rate') return grown / seconds
   throw new Error(`${name} is not evaluated`)
+}
+
+/** Slope of the line of least squares, per second. */
+function slope(samples: Series['samples']): number {
+  const mean = (at: 0 | 1) => samples.reduce((sum, sample) => sum + sample[at], 0) / samples.length
+  const [time, value] = [mean(0), mean(1)]
+  const covariance = samples.reduce((sum, [t, v]) => sum + (t - time) * (v - value), 0)
+  return covariance / samples.reduce((sum, [t]) => sum + (t - time) ** 2, 0)
 }
 
 const ARITHMETIC: Readonly<Record<string, (a: number, b: number) => number>> = { '*': (a, b) => a * b }
@@ -120,8 +158,14 @@ const COMPARISONS: Readonly<Record<string, (a: number, b: number) => boolean>> =
   '==': (a, b) => a === b,
 }
 
-/** A vector keeps its labels; samples of two vectors match when all labels are equal. */
-function operate(operator: string, left: Value, right: Value): Value {
+interface Operation {
+  readonly operator: string
+  /** Labels by which samples of two vectors match; null for all. */
+  readonly on: readonly string[] | null
+}
+
+/** A vector keeps its labels. */
+function operate({ operator, on }: Operation, left: Value, right: Value): Value {
   const arithmetic = ARITHMETIC[operator]
   const compare = COMPARISONS[operator]
   if (typeof left === 'number') {
@@ -130,9 +174,10 @@ function operate(operator: string, left: Value, right: Value): Value {
     return right.map(({ labels, value }) => ({ labels, value: arithmetic(left, value) }))
   }
   const other = (point: Point): number | undefined =>
-    typeof right === 'number' ? right : right.find(({ labels }) => isSame(labels, point.labels))?.value
+    typeof right === 'number' ? right : right.find(({ labels }) => isSame(labels, point.labels, on))?.value
   return left.flatMap((point) => {
     const against = other(point)
+    if (operator === 'unless') return against === undefined ? [point] : []
     if (against === undefined) return []
     if (operator === 'and') return [point]
     if (compare) return compare(point.value, against) ? [point] : []
@@ -141,9 +186,9 @@ function operate(operator: string, left: Value, right: Value): Value {
   })
 }
 
-function isSame(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
-  const names = new Set([...Object.keys(a), ...Object.keys(b)])
-  return [...names].every((name) => (a[name] ?? '') === (b[name] ?? ''))
+function isSame(a: Point['labels'], b: Point['labels'], on: Operation['on']): boolean {
+  const names = on ?? [...new Set([...Object.keys(a), ...Object.keys(b)])]
+  return names.every((name) => (a[name] ?? '') === (b[name] ?? ''))
 }
 
 /** An alert as the manifest has it. */

@@ -1,4 +1,4 @@
-import { NOT_EVALUATED, firedBy, shippedRules, type Scrapes } from '@terrane/kubernetes/alerts'
+import { firedBy, shippedRules, type Scrapes } from '@terrane/kubernetes/alerts'
 import type { House } from './house.ts'
 
 /** One reading of the metrics of all apps: the values of each series, by name and labels. */
@@ -111,7 +111,6 @@ export function alertsDuring(snapshots: readonly TimedSnapshot[]): Record<string
 }
 
 function firing(scrapes: Scrapes, until: number): Record<string, unknown> {
-  const evaluated = [...shippedRules()].filter(([name]) => !NOT_EVALUATED.includes(name))
-  const fired = evaluated.map(([name, rule]) => [name, firedBy(rule, scrapes, until)] as const)
+  const fired = [...shippedRules()].map(([name, rule]) => [name, firedBy(rule, scrapes, until)] as const)
   return Object.fromEntries(fired.filter(([, labels]) => labels.length > 0))
 }

@@ -1,5 +1,7 @@
-export { scan, scanSession } from './scan.ts'
+export { scan, scanInTurns, scanSession } from './scan.ts'
 export type { ScanOptions } from './scan.ts'
+export { wholeSql } from './table-slices.ts'
+export type { ScanSource, TableSource } from './table-slices.ts'
 export type { PackedBytes, ScanBatch, ScanColumn, ScanType, ScanValues } from './columns.ts'
 export { chooseGeometry, describeColumns, readTable } from './read-table.ts'
 export type { ColumnFacts } from './read-table.ts'

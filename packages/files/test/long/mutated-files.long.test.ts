@@ -21,6 +21,8 @@ const PROGRAM = fileURLToPath(new URL('../mutations/read-mutated.ts', import.met
 /** After so long without an answer a file is read again as the product reads it, confined and watched. */
 const SUSPECT_MS = 20_000
 const HEAP_MB = 768
+/** Seed of a change that makes hyparquet go around for ever. */
+const HANGING_PARQUET = 1_000_325
 /** Codes that a caller may get. */
 const CODES = new Set([
   'READ',
@@ -40,7 +42,12 @@ afterAll(removeFormats)
 
 const formats = await originals()
 
-describe(`${FILES} mutated files of each format`, () => {
+test('a Parquet file on which its library never ends is ended by its CPU time, with a clear error', async () => {
+  const { code, answer } = await readConfined(formats['Parquet']!, HANGING_PARQUET)
+  expect([code, answer]).toEqual(['FILE_TOO_COSTLY', expect.stringContaining('of CPU time without progress')])
+})
+
+describe(`${FILES} mutated files of each format`, { timeout: FILES * 3000 + 600_000 }, () => {
   test.each(Object.entries(formats))(
     '%s: each is read or refused in plain words, within bounds',
     async (name, original) => {

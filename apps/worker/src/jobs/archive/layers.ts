@@ -4,7 +4,11 @@ import { quoteIdentifier, type Queryable } from '@terrane/database'
 import { literals, parseQuery, whereClause } from '@terrane/database/rest-query'
 import { checkLayers, type TilerLayer, type Zooms } from '@terrane/tiling/vector'
 import { badFilter, propertyNotAttribute } from './errors.ts'
+import type { TableSource } from '@terrane/database/scan'
 import { findSpatialTable, type SpatialTable } from './spatial-table.ts'
+
+/** Alias of the table of a layer. */
+const SOURCE = quoteIdentifier('source')
 
 type ArchiveLayer = NonNullable<ArchiveToPmtiles['layers']>[number]
 
@@ -14,8 +18,8 @@ export interface SourceLayer {
   readonly schema: string
   readonly tableName: string
   readonly tiler: TilerLayer
-  /** SQL after FROM: the table and its filter. */
-  readonly from: string
+  /** The table and its filter. */
+  readonly from: TableSource
   /** JSON pointer to the layer in the request. */
   readonly path: string
 }
@@ -73,22 +77,22 @@ async function findLayer(database: Queryable, layer: ArchiveLayer, path: string)
       },
     }),
   }
-  const from = layer.filter === undefined ? table.name : await filtered(database, table.name, layer.filter, path)
+  const where = layer.filter === undefined ? '' : await whereOf(database, table.name, layer.filter, path)
+  const from = { table: table.name, alias: SOURCE, where }
   return { table, schema, tableName: name, tiler, from, path }
 }
 
-/** @throws BAD_FILTER for text that does not parse, and for values that the server cannot compare */
-async function filtered(database: Queryable, table: string, filter: string, path: string): Promise<string> {
+/** The condition of a filter as SQL. @throws BAD_FILTER for text that does not parse, and for values that the server cannot compare */
+async function whereOf(database: Queryable, table: string, filter: string, path: string): Promise<string> {
   const refuse = (reason: string) => badFilter({ reason, path: `${path}/filter` })
   try {
     const query = parseQuery(new URLSearchParams(filter))
     const { conditions, order, limit, offset, select, columns, onConflict } = query
     const isMore = [select, limit, columns, onConflict].some((part) => part !== null) || order.length > 0 || offset > 0
     if (isMore || conditions.length === 0) throw refuse('it takes filters alone: no select, order, limit or offset')
-    const source = quoteIdentifier('source')
-    const from = `${table} as ${source}${whereClause(conditions, source, literals)}`
-    await database.query(`select 1 from ${from} limit 0`)
-    return from
+    const where = whereClause(conditions, SOURCE, literals)
+    await database.query(`select 1 from ${table} as ${SOURCE}${where} limit 0`)
+    return where
   } catch (error) {
     if (error instanceof TerraneError && error.code === 'PGRST100')
       throw refuse(`${error.message}: ${error.details ?? ''}`)

@@ -2,8 +2,12 @@ import type { CacheStore } from './cache-store.ts'
 import { MAX_BODY, answerOf, bodyOf, isFor, keptFor, keptHeaders, varyOf, type CachedHead } from './cached-answer.ts'
 import { fromBase64, fromHex, toBase64, toHex, type Mutation, type StoredEntry } from './store.ts'
 
-/** Bytes of a body per entry. */
-const PART_BYTES = 512 * 1024
+/** Bytes of a body per entry, which is the largest value of the store. */
+const PART_BYTES = 1024 * 1024
+/** Maximum parts of a body; earlier versions stored parts of half the size. */
+const MAX_PARTS = (2 * MAX_BODY) / PART_BYTES
+/** Parts of a body that are written at the same time. */
+const PART_WRITERS = 4
 /** Bytes of the key of an answer. */
 const KEY_BYTES = 41
 /** Maximum answers of one address that are compared, where they vary by headers. */
@@ -75,11 +79,24 @@ class FunctionCache {
     const key = (await this.#prefix(address)) + (await digest(JSON.stringify(head.vary), 8))
     const value = toBase64(new TextEncoder().encode(JSON.stringify(head)))
     const name: Mutation = { operation: 'set', key: nameKey(this.#name), kind: 'raw', value: '' }
-    for (const part of parts.slice(0, -1)) if (!(await this.#store.write({ writes: [part] }))) return
+    if (!(await this.#writeParts(parts.slice(0, -1)))) return
     // The head is written last, in one transaction with the removal of the replaced answer, so readers see one of both.
     const replaced = await this.#store.list({ first: key, past: `${key}00`, limit: 1, reverse: false, values: false })
     const writes = [...deleting(replaced), ...parts.slice(-1), { ...kept, key, value, metadata: place }, name]
     await this.#store.write({ writes })
+  }
+
+  /** Writes parts side by side, because each waits for the network. False when one was not written. */
+  async #writeParts(parts: readonly Mutation[]): Promise<boolean> {
+    const left = parts.values()
+    let isWhole = true
+    const write = async () => {
+      for (const part of left) {
+        if (isWhole && !(await this.#store.write({ writes: [part] }))) isWhole = false
+      }
+    }
+    await Promise.all(Array.from({ length: PART_WRITERS }, write))
+    return isWhole
   }
 
   async add(asked: Asked): Promise<void> {
@@ -204,8 +221,7 @@ function deleting(answers: readonly StoredEntry[]): Mutation[] {
 }
 
 function partKeys({ body, parts }: BodyPlace): string[] {
-  const most = Math.ceil(MAX_BODY / PART_BYTES)
-  return Array.from({ length: Math.min(parts, most) }, (_, at) => body + toHex(Uint8Array.of(at)))
+  return Array.from({ length: Math.min(parts, MAX_PARTS) }, (_, at) => body + toHex(Uint8Array.of(at)))
 }
 
 /** Keys of names begin with 02; the default cache has the empty one. */

@@ -103,5 +103,9 @@ export function toBase64(bytes: Uint8Array): string {
 }
 
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0))
+  const chars = atob(text)
+  const bytes = new Uint8Array(chars.length)
+  // `Uint8Array.from` with a function takes fifteen times as long: 190 ms for a MiB.
+  for (let at = 0; at < bytes.length; at++) bytes[at] = chars.charCodeAt(at)
+  return bytes
 }

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import { CacheStore } from './cache-store.ts'
+import { FunctionCaches } from './caches.ts'
+import type { Commit, Mutation, Range } from './store.ts'
+
+/** A store in memory whose writes wait until all that begin at the same time have begun. */
+class SlowStore {
+  readonly entries = new Map<string, Mutation>()
+  readonly commits: (readonly Mutation[])[] = []
+  writing = 0
+  mostWriting = 0
+  /** Number of the write that fails; none by default. */
+  failing = -1
+
+  readonly fetch: typeof fetch = async (_, init) => {
+    const asked = JSON.parse(init?.body as string) as Commit & Range & { operation: string; keys: string[] }
+    const answered = (value: unknown) => Response.json(value)
+    if (asked.operation === 'get')
+      return answered(asked.keys.flatMap((key) => this.entries.get(key) ?? []).map((entry) => this.#stored(entry)))
+    if (asked.operation === 'list') {
+      const found = [...this.entries.values()].filter(({ key }) => key >= asked.first && key < asked.past)
+      return answered(found.map((entry) => this.#stored(entry)))
+    }
+    this.mostWriting = Math.max(this.mostWriting, ++this.writing)
+    const at = this.commits.push(asked.writes ?? []) - 1
+    await new Promise((resolve) => setImmediate(resolve))
+    this.writing--
+    if (at === this.failing) return Response.json({ message: 'full' }, { status: 507 })
+    for (const write of asked.writes ?? [])
+      if (write.operation === 'delete') this.entries.delete(write.key)
+      else this.entries.set(write.key, write)
+    return answered('1')
+  }
+
+  #stored({ key, kind, value, metadata }: Mutation) {
+    return { key, kind, value, metadata, versionstamp: '1', expires: null }
+  }
+}
+
+const ADDRESS = 'https://x.example/large'
+const open = (store: SlowStore) => new FunctionCaches(new CacheStore(store.fetch, () => {})).default
+const bytesOf = (size: number) => Uint8Array.from({ length: size }, (_, i) => i % 251)
+const readFrom = async (cache: ReturnType<typeof open>) => {
+  const found = await cache.match(ADDRESS)
+  return found && new Uint8Array(await found.arrayBuffer())
+}
+
+test('a large body is written four parts at a time, and its head after all of them', async () => {
+  const store = new SlowStore()
+  const cache = open(store)
+  const body = bytesOf(8 * 2 ** 20)
+  await cache.put(ADDRESS, new Response(body))
+  expect([store.commits.length, store.mostWriting]).toEqual([8, 4])
+  expect(store.commits.map((writes) => writes.length)).toEqual([1, 1, 1, 1, 1, 1, 1, 3])
+  expect(Buffer.compare((await readFrom(cache))!, body)).toBe(0)
+})
+
+test('a body with a part that is not written is not kept', async () => {
+  const store = new SlowStore()
+  store.failing = 2
+  const cache = open(store)
+  await cache.put(ADDRESS, new Response(bytesOf(6 * 2 ** 20)))
+  expect(await readFrom(cache)).toBeUndefined()
+  expect([...store.entries.keys()].filter((key) => key.startsWith('00'))).toEqual([])
+})
+
+test('an answer in parts of half the size is read whole', async () => {
+  const store = new SlowStore()
+  const cache = open(store)
+  const body = bytesOf(8 * 2 ** 20)
+  await cache.put(ADDRESS, new Response(body))
+  const head = [...store.entries.values()].find(({ key }) => key.startsWith('00'))!
+  const { body: prefix } = head.metadata as { body: string }
+  for (let at = 0; at < 16; at++) {
+    const key = prefix + at.toString(16).padStart(2, '0')
+    const value = Buffer.from(body.subarray(at * 2 ** 19, (at + 1) * 2 ** 19)).toString('base64')
+    store.entries.set(key, { operation: 'set', key, kind: 'raw', value })
+  }
+  store.entries.set(head.key, { ...head, metadata: { body: prefix, parts: 16 } })
+  expect(Buffer.compare((await readFrom(cache))!, body)).toBe(0)
+})
