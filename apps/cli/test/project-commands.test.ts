@@ -529,6 +529,26 @@ describe('tables', () => {
     })
   })
 
+  test('are shared by patterns, and told as JSON', async () => {
+    const row = (name: string) => ({ table_schema: 'public', table_name: name, kind: 'table', shared_with: ['anon'] })
+    answers['POST /rest/v1/rpc/list_tables'] = [200, [row('porto_pois'), row('porto_streets'), row('roads')]]
+    answers['POST /rest/v1/rpc/'] = [204, null]
+    const { stdout } = await terrane('tables', 'share', 'porto_*', '--with', 'anon', '--json')
+    const readers = ['anon', 'service_role']
+    expect(JSON.parse(stdout)).toEqual([
+      { table: 'public.porto_pois', readers, before: readers },
+      { table: 'public.porto_streets', readers, before: readers },
+    ])
+    const dropped = await terrane('tables', 'drop', '*_streets', 'roads', '--yes', '--json')
+    expect(JSON.parse(dropped.stdout)).toEqual([{ table: 'public.porto_streets' }, { table: 'public.roads' }])
+  })
+
+  test('are told as JSON up to the first that fails', async () => {
+    answers['POST /rest/v1/rpc/'] = [403, { message: 'no' }]
+    const { code, stdout } = await terrane('tables', 'drop', 'roads', 'parcels', '--yes', '--json')
+    expect([code, JSON.parse(stdout)]).toEqual([1, []])
+  })
+
   test('are not dropped without --yes', async () => {
     expect(await terrane('tables', 'drop', 'roads')).toMatchObject({
       code: 1,
