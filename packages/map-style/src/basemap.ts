@@ -94,6 +94,16 @@ export const BASEMAP_TABLES: { readonly tables: readonly BasemapTable[] } = {
       ],
     },
     {
+      name: 'addresses',
+      geometry: 'point',
+      from: ['node', 'area'],
+      where: { key: 'addr:housenumber' },
+      columns: [
+        { name: 'kind', key: 'addr:housenumber', map: { '*': 'address' } },
+        { name: 'addr_housenumber', key: 'addr:housenumber' },
+      ],
+    },
+    {
       name: 'roads',
       geometry: 'linestring',
       from: ['line'],
@@ -165,6 +175,7 @@ const ZOOMS = {
   water: [5, 14],
   waterways: [8, 14],
   buildings: [13, 14],
+  addresses: [14, 14],
   roads: [6, 14],
   boundaries: [4, 14],
   places: [4, 14],

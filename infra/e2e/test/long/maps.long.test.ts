@@ -186,6 +186,28 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
     await saved()
   })
 
+  test('a map is printed on one page with its title, legend, scale and attribution', async () => {
+    await page.evaluate(() => {
+      const { body } = document
+      globalThis.print = () => void (body.dataset['printed'] = 'asked')
+    })
+    const before = await page.locator('.maplibregl-ctrl-scale').innerText()
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('button', { name: 'Print, or save as PDF' }).click()
+    await page.locator('body[data-printed=asked]').waitFor()
+    expect(await page.locator('img.printed-map').evaluate((img: HTMLImageElement) => img.naturalWidth)).toBe(2 * 1047)
+    await page.emulateMedia({ media: 'print' })
+    for (const part of ['.map-legend', '.maplibregl-ctrl-scale', '.maplibregl-ctrl-attrib', '.studio-head .title'])
+      expect([part, await page.locator(part).first().isVisible()]).toEqual([part, true])
+    expect(await page.getByRole('navigation', { name: 'Project' }).isVisible()).toBe(false)
+    await screenshot(page, 'maps-printed')
+    await page.emulateMedia({ media: null })
+    const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1')
+    expect(pdf.match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
+    await page.locator('html:not(.printing)').waitFor()
+    await expect.poll(() => page.locator('.maplibregl-ctrl-scale').innerText()).toBe(before)
+  })
+
   test('a map that was changed in another window is not overwritten', async () => {
     const other = await page.context().newPage()
     await other.goto(page.url())

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { IconButton, Loading, ProblemNotice, ProgressBar } from '../components/basics.tsx'
 import { toProblem, type Problem } from '../lib/api.ts'
 import { freeName, giveDropped, type Dropped } from '../lib/dropped.ts'
-import { jobLinks } from '../lib/job-links.ts'
+import { jobLinks, joinOf } from '../lib/job-links.ts'
 import { submitJob, type Job } from '../lib/jobs.ts'
 import { oneFile } from '../lib/one-file.ts'
 import { previewOf } from '../lib/preview.ts'
@@ -87,8 +87,11 @@ function Import(props: { projectRef: string; id: string; job: Job; onDone: () =>
   useEffect(() => {
     if (job?.terminal && job.status !== 'success') giveDropped({ id, tables: [], rasters: [] }, false)
     if (job?.status !== 'success') return
-    const tables = jobLinks(job).tables.filter(({ geometryType }) => geometryType !== null)
-    if (tables.length === 0) navigate(`/p/${projectRef}/jobs/${job.taskName}/${job.job_id}`)
+    const { tables: all } = jobLinks(job)
+    const tables = all.filter(({ geometryType }) => geometryType !== null)
+    // Rows without places are joined to a table that has them.
+    if (tables.length === 0)
+      navigate(all.length === 1 ? joinOf(projectRef, all[0]!) : `/p/${projectRef}/jobs/${job.taskName}/${job.job_id}`)
     else showDropped(projectRef, { id, tables: tables.map(({ schema, name }) => `${schema}.${name}`), rasters: [] })
     onDone()
   }, [job?.status])

@@ -5,6 +5,8 @@ import type { ColumnStats } from './live.ts'
 const TELLING = /pop|count|total|value|price|height|level|area|density|amount|rate|score|temp|speed|people|inhabitants/i
 /** Column names that are identifiers. */
 const NAMES = /(^|_)(id|fid|gid|code|zip|srid|osm_id|year|number|nr)$/i
+/** Column names of positions. */
+const PLACES = /^(lat|lon|lng|long|latitude|longitude|x|y|lat_?deg|lon_?deg)$/i
 /** Maximum categories: the number of colours in a palette. */
 const MOST_CATEGORIES = 7
 /** Maximum columns whose values are counted for a first style. */
@@ -14,8 +16,8 @@ const MOST_ASKED = 4
 export type Fields = Readonly<Record<string, ColumnStats['type']>>
 
 /**
- * The colours that data get without a choice: classes of a telling number, else the kinds of a column of few values;
- * null for one colour.
+ * The colours that data get without a choice: classes of a telling number, else the kinds of a column of few values, else
+ * classes of another number; null for one colour.
  */
 export async function firstColoring(
   fields: Fields,
@@ -24,7 +26,8 @@ export async function firstColoring(
   const names = Object.keys(fields).filter((name) => !NAMES.test(name))
   const numbers = names.filter((name) => fields[name] === 'Number' && TELLING.test(name)).slice(0, 1)
   const kinds = names.filter((name) => fields[name] !== 'Number').slice(0, MOST_ASKED - numbers.length)
-  for (const name of [...numbers, ...kinds]) {
+  const others = names.filter((name) => fields[name] === 'Number' && !TELLING.test(name) && !PLACES.test(name))
+  for (const name of [...numbers, ...kinds, ...others.slice(0, 1)]) {
     const stats = await statsOf(name)
     const { type, distinct, rows } = stats
     if (type === 'Number' && distinct > MOST_CATEGORIES) return numberColoring(name, stats)

@@ -26,6 +26,8 @@ export interface RasterInfo {
 
 const newId = () => crypto.randomUUID().slice(0, 8)
 const ANY_ZOOM = [0, 24] as const
+/** Rows from which on outlines are thin. */
+const MOST_OUTLINED = 5000
 
 /** A layer of a table with a suggested style: categories by colours, numbers by classes, else one colour. */
 export async function tableLayer(ref: string, table: string, signal?: AbortSignal): Promise<VectorLayer> {
@@ -51,7 +53,7 @@ export async function tableLayer(ref: string, table: string, signal?: AbortSigna
     draw: 'features',
     color: color ?? { by: 'one', color: layerColor(table) },
     size: geometry === 'line' ? 2 : 5,
-    outline: { color: '#ffffff', width: geometry === 'line' ? 0 : 0.8 },
+    outline: { color: '#ffffff', width: geometry === 'line' ? 0 : outlineWidth(color) },
     label: null,
     filters: [],
   }
@@ -118,6 +120,13 @@ export function readDistribution(
     ...args,
     ...(breaks && { p_breaks: breaks }),
   })
+}
+
+/** Outlines of many small features would cover their colours. */
+function outlineWidth(color: Coloring | null): number {
+  const rows = color?.by === 'number' ? color.rows.reduce((sum, of) => sum + of, 0) : 0
+  const known = color?.by === 'category' ? color.values.reduce((sum, of) => sum + of.rows, color.others) : rows
+  return known > MOST_OUTLINED ? 0.2 : 0.8
 }
 
 function geometryOf(type: string): VectorLayer['geometry'] {
