@@ -69,7 +69,9 @@ test('a map is its owner’s: others see what was published of it while it is pu
 })
 
 test('legends of random columns have the rows that a count of each class has', async () => {
-  await origin.db.database.query('create table columns (a double precision, b integer, c numeric, d real, e text, geom geometry(Point, 4326))')
+  await origin.db.database.query(
+    'create table columns (a double precision, b integer, c numeric, d real, e text, geom geometry(Point, 4326))',
+  )
   await origin.db.database.query('grant select on columns to service_role')
   await randomCases(50, async (random, seed) => {
     const column = ['a', 'b', 'c', 'd', 'e'][seed % 5]!
@@ -90,7 +92,7 @@ async function fill(column: string, random: () => number, scale: number): Promis
   if (column === 'e') {
     const kinds = 1 + Math.floor(random() * 12)
     const texts = Array.from({ length: 200 }, () =>
-      random() < 0.1 ? null : ['', 'a', 'é "x"', '3'][Math.floor(random() * kinds)] ?? `kind ${random() < 0.5}`,
+      random() < 0.1 ? null : (['', 'a', 'é "x"', '3'][Math.floor(random() * kinds)] ?? `kind ${random() < 0.5}`),
     )
     await database.query('insert into columns (e) select v from unnest($1::text[]) v', [texts])
     return
@@ -128,7 +130,9 @@ async function classified(column: string, seed: number): Promise<Coloring> {
 async function countOf(column: string, legend: readonly LegendEntry[], i: number): Promise<number> {
   const [{ of }, next] = [legend[i]!, legend[i + 1]?.of]
   const isNumber = `abs(${column}::float8) <= 1.7976931348623157e308`
-  const values = legend.flatMap((entry) => (typeof entry.of === 'object' && 'value' in entry.of ? [entry.of.value] : []))
+  const values = legend.flatMap((entry) =>
+    typeof entry.of === 'object' && 'value' in entry.of ? [entry.of.value] : [],
+  )
   const conditionOf = (): string => {
     if (of === 'missing') return column === 'e' ? 'e is null' : `(${column} is null or not ${isNumber})`
     if (of === 'others') return 'e is not null and e <> all ($1::text[])'

@@ -16,7 +16,9 @@ interface Options {
 export function tableCommands(program: Command): void {
   const tables = program.command('tables').description('List, share and drop tables.')
   onProject(tables.command('list').description('List tables and views, with rows, size and readers.')).action(list)
-  onTable(tables.command('share <tables...>').description('Let a role read all rows of tables; * stands for any characters.'))
+  onTable(
+    tables.command('share <tables...>').description('Let a role read all rows of tables; * stands for any characters.'),
+  )
     .addOption(role())
     .addHelpText(
       'after',

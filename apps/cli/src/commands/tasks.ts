@@ -107,7 +107,9 @@ export function taskCommands(program: Command): void {
   onTask(
     program
       .command('tiles <tables...>')
-      .description('Make a PMTiles archive of vector tiles of a table, or of several, each a layer of it; * stands for any characters.'),
+      .description(
+        'Make a PMTiles archive of vector tiles of a table, or of several, each a layer of it; * stands for any characters.',
+      ),
   )
     .option('--schema <name>', 'their schema', 'public')
     .option(

@@ -76,7 +76,9 @@ test('rows with a latitude and a longitude are points', () => {
   expect(pointsIn('x,y\n2600000,1200000', 10, true)).toEqual([])
   expect(pointsIn('name,people\na,1', 10, true)).toEqual([])
   expect(pointsIn('', 10, true)).toEqual([])
-  expect(pointsIn('lat,lon\n1,2\n1e400,2\n3,4\n5,6', 2, true)).toMatchObject([point(2, 1), point(4, 3)].map(({ geometry }) => ({ geometry })))
+  expect(pointsIn('lat,lon\n1,2\n1e400,2\n3,4\n5,6', 2, true)).toMatchObject(
+    [point(2, 1), point(4, 3)].map(({ geometry }) => ({ geometry })),
+  )
   expect(pointsIn(`lat,lon${',a'.repeat(5000)}\n1,2`, 10, true)).toEqual([])
 })
 

@@ -10,7 +10,12 @@ const features = (rows: readonly Record<string, unknown>[]) =>
   }))
 
 test('types of properties are those of all their values', () => {
-  const found = fieldsOf(features([{ a: 1, b: 'x', c: true, d: 1, e: null, f: [] }, { a: null, d: 'x', e: 2 }]))
+  const found = fieldsOf(
+    features([
+      { a: 1, b: 'x', c: true, d: 1, e: null, f: [] },
+      { a: null, d: 'x', e: 2 },
+    ]),
+  )
   expect(found).toEqual({ a: 'Number', b: 'String', c: 'Boolean', e: 'Number' })
 })
 
