@@ -6,6 +6,7 @@ import { freeName, giveDropped, type Dropped } from '../lib/dropped.ts'
 import { jobLinks, joinOf } from '../lib/job-links.ts'
 import { submitJob, type Job } from '../lib/jobs.ts'
 import { oneFile } from '../lib/one-file.ts'
+import { osmExtent } from '../lib/osm-extent.ts'
 import { previewOf } from '../lib/preview.ts'
 import { Link, navigate } from '../lib/router.tsx'
 import { readTables } from '../lib/tables.ts'
@@ -132,7 +133,9 @@ async function take(
   if (sent.status === 'rejected') throw sent.reason
   signal.throwIfAborted()
   const path = sent.value
-  const fitting = taskFor(file.name, path)
+  // Map data from OpenStreetMap say which area they hold.
+  const extent = /\.pbf$/i.test(file.name) ? await osmExtent(file) : null
+  const fitting = taskFor(file.name, path, extent)
   const form = formOf(ref, fitting)
   show({ percent: 100, form })
   if (fitting.task === 'createGeoEmbeddings') {
