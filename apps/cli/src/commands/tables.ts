@@ -63,10 +63,12 @@ function change(rpc: 'share_table' | 'unshare_table'): (names: string[], options
       await call(connection, rpc, { p_schema: schema, p_table: table, p_role: to })
       return { table: `${schema}.${table}`, readers: await readersOf(connection, schema, table), before }
     }
-    const lineOf = ({ table, readers, before }: { table: string; readers: string[]; before: string[] }) =>
-      `${table}: read by ${readers.join(', ')}; before: ${before.join(', ')}`
-    await printEach(await namedTables(connection, schema, names), apply, lineOf, json)
+    await printEach(await namedTables(connection, schema, names), apply, lineOfReaders, json)
   }
+}
+
+function lineOfReaders({ table, readers, before }: { table: string; readers: string[]; before: string[] }): string {
+  return `${table}: read by ${readers.join(', ')}; before: ${before.join(', ')}`
 }
 
 /** Tables by names and patterns; only patterns are looked up. @throws TABLE_NOT_FOUND */

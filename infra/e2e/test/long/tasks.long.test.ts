@@ -52,158 +52,169 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the twelve tasks of a newcome
   const button = (name: string) => page.getByRole('button', { name, exact: true })
   const link = (name: string) => page.getByRole('link', { name, exact: true })
   const saved = () => page.getByText(/^Saved, version/).waitFor()
-  const task = (name: string, mostClicks: number, walk: () => Promise<void>) =>
-    test(name, async () => {
-      clicks = 0
-      const begun = performance.now()
-      await walk()
-      told.push(`${name}: ${clicks} clicks, ${((performance.now() - begun) / 1000).toFixed(1)} s`)
-      await screenshot(page, `task-${name.replaceAll(' ', '-')}`)
-      expect(clicks).toBeLessThanOrEqual(mostClicks)
-      expect(watch.trouble).toEqual([])
-    })
+  const task = async (name: string, mostClicks: number, walk: () => Promise<void>) => {
+    clicks = 0
+    const begun = performance.now()
+    await walk()
+    told.push(`${name}: ${clicks} clicks, ${((performance.now() - begun) / 1000).toFixed(1)} s`)
+    await screenshot(page, `task-${name.replaceAll(' ', '-')}`)
+    expect(clicks).toBeLessThanOrEqual(mostClicks)
+    expect(watch.trouble).toEqual([])
+  }
 
-  task('see a CSV', 0, async () => {
-    await drop('shops.csv', Buffer.from(shops()))
-    await page.getByRole('checkbox', { name: 'Show shops' }).waitFor()
-    await mapReady(page)
-    expect(await page.getByLabel('Colour by').inputValue()).toBe('kind')
-    await saved()
-  })
+  test('see a CSV', () =>
+    task('see a CSV', 0, async () => {
+      await drop('shops.csv', Buffer.from(shops()))
+      await page.getByRole('checkbox', { name: 'Show shops' }).waitFor()
+      await mapReady(page)
+      expect(await page.getByLabel('Colour by').inputValue()).toBe('kind')
+      await saved()
+    }))
 
-  task('colour by a number', 2, async () => {
-    await choose(page.getByLabel('Colour by'), 'turnover')
-    await page.getByRole('list', { name: 'Colours by turnover' }).waitFor()
-    await choose(page.getByLabel('Method'), 'natural')
-    await saved()
-  })
+  test('colour by a number', () =>
+    task('colour by a number', 2, async () => {
+      await choose(page.getByLabel('Colour by'), 'turnover')
+      await page.getByRole('list', { name: 'Colours by turnover' }).waitFor()
+      await choose(page.getByLabel('Method'), 'natural')
+      await saved()
+    }))
 
-  task('undo a mistake', 2, async () => {
-    await click(button('Remove the layer'))
-    await page.getByRole('checkbox', { name: 'Show shops' }).waitFor({ state: 'detached' })
-    await click(button('Undo'))
-    await page.getByRole('checkbox', { name: 'Show shops' }).waitFor()
-    await saved()
-  })
+  test('undo a mistake', () =>
+    task('undo a mistake', 2, async () => {
+      await click(button('Remove the layer'))
+      await page.getByRole('checkbox', { name: 'Show shops' }).waitFor({ state: 'detached' })
+      await click(button('Undo'))
+      await page.getByRole('checkbox', { name: 'Show shops' }).waitFor()
+      await saved()
+    }))
 
   let address = ''
   let frame = ''
   let elsewhere: Awaited<ReturnType<typeof serveAlone>>
-  task('share by link', 3, async () => {
-    elsewhere = closing.use(await serveAlone())
-    await click(button('Share'))
-    await page.getByLabel('Pages that may embed it').fill(elsewhere.url)
-    await click(button('Make it public'))
-    address = (await page.getByLabel('Link', { exact: true }).innerText()).trim()
-    frame = (await page.getByLabel('Embed', { exact: true }).innerText()).trim()
-    const stranger = await (await browser.newContext()).newPage()
-    await stranger.goto(address)
-    await mapReady(stranger)
-    await stranger.context().close()
-    await click(button('Close'))
-  })
+  test('share by link', () =>
+    task('share by link', 3, async () => {
+      elsewhere = closing.use(await serveAlone())
+      await click(button('Share'))
+      await page.getByLabel('Pages that may embed it').fill(elsewhere.url)
+      await click(button('Make it public'))
+      address = (await page.getByLabel('Link', { exact: true }).innerText()).trim()
+      frame = (await page.getByLabel('Embed', { exact: true }).innerText()).trim()
+      const stranger = await (await browser.newContext()).newPage()
+      await stranger.goto(address)
+      await mapReady(stranger)
+      await stranger.context().close()
+      await click(button('Close'))
+    }))
 
-  task('embed in a page', 0, async () => {
-    const stranger = await (await browser.newContext()).newPage()
-    await stranger.route(`${elsewhere.url}/page`, (route) =>
-      route.fulfill({ contentType: 'text/html', body: `<!doctype html><title>Mine</title>${frame}` }),
-    )
-    await stranger.goto(`${elsewhere.url}/page`)
-    await stranger.frameLocator('iframe').locator('.map-box .canvas[data-drawn="true"]').waitFor()
-    await stranger.context().close()
-  })
+  test('embed in a page', () =>
+    task('embed in a page', 0, async () => {
+      const stranger = await (await browser.newContext()).newPage()
+      await stranger.route(`${elsewhere.url}/page`, (route) =>
+        route.fulfill({ contentType: 'text/html', body: `<!doctype html><title>Mine</title>${frame}` }),
+      )
+      await stranger.goto(`${elsewhere.url}/page`)
+      await stranger.frameLocator('iframe').locator('.map-box .canvas[data-drawn="true"]').waitFor()
+      await stranger.context().close()
+    }))
 
-  task('join a CSV to districts', 6, async () => {
-    await drop('districts.geojson', Buffer.from(districts()))
-    await page.getByRole('checkbox', { name: 'Show districts' }).waitFor()
-    await saved()
-    await drop('incomes.csv', Buffer.from(incomes()))
-    // The table that shares a column with the file is chosen, and so is the column.
-    await button('Ask').waitFor()
-    expect(await page.getByLabel('Rows of').inputValue()).toBe('public.districts')
-    await click(button('Ask'))
-    await page.getByRole('heading', { name: '16 rows' }).waitFor()
-    await page.getByLabel('Name', { exact: true }).fill('districts_income')
-    await click(button('Make a table'))
-    await click(link('Show it on a map'))
-    await page.getByRole('checkbox', { name: 'Show districts income' }).waitFor()
-    await mapReady(page)
-    const options = await page.getByLabel('Colour by').locator('option').allInnerTexts()
-    expect(options).toContain('income')
-    expect(await page.getByLabel('Colour by').inputValue()).toBe('income')
-  })
+  test('join a CSV to districts', () =>
+    task('join a CSV to districts', 6, async () => {
+      await drop('districts.geojson', Buffer.from(districts()))
+      await page.getByRole('checkbox', { name: 'Show districts' }).waitFor()
+      await saved()
+      await drop('incomes.csv', Buffer.from(incomes()))
+      // The table that shares a column with the file is chosen, and so is the column.
+      await button('Ask').waitFor()
+      expect(await page.getByLabel('Rows of').inputValue()).toBe('public.districts')
+      await click(button('Ask'))
+      await page.getByRole('heading', { name: '16 rows' }).waitFor()
+      await page.getByLabel('Name', { exact: true }).fill('districts_income')
+      await click(button('Make a table'))
+      await click(link('Show it on a map'))
+      await page.getByRole('checkbox', { name: 'Show districts income' }).waitFor()
+      await mapReady(page)
+      const options = await page.getByLabel('Colour by').locator('option').allInnerTexts()
+      expect(options).toContain('income')
+      expect(await page.getByLabel('Colour by').inputValue()).toBe('income')
+    }))
 
-  task('count points in areas', 7, async () => {
-    await click(link('SQL'))
-    await click(button('Join by place'))
-    await choose(page.getByLabel('Areas of'), 'public.districts')
-    await choose(page.getByLabel('count rows of'), 'public.shops')
-    await click(button('Ask'))
-    await page.getByRole('columnheader', { name: 'shops_count' }).waitFor()
-    await click(button('Map'))
-    await mapReady(page)
-  })
+  test('count points in areas', () =>
+    task('count points in areas', 7, async () => {
+      await click(link('SQL'))
+      await click(button('Join by place'))
+      await choose(page.getByLabel('Areas of'), 'public.districts')
+      await choose(page.getByLabel('count rows of'), 'public.shops')
+      await click(button('Ask'))
+      await page.getByRole('columnheader', { name: 'shops_count' }).waitFor()
+      await click(button('Map'))
+      await mapReady(page)
+    }))
 
-  task('find within a distance', 4, async () => {
-    await click(button('Within a distance'))
-    await choose(page.getByLabel('Rows of'), 'public.shops')
-    await choose(page.getByLabel('near a row of'), 'public.districts')
-    await click(button('Ask'))
-    await page.getByRole('heading', { name: /^\d+ rows$/ }).waitFor()
-  })
+  test('find within a distance', () =>
+    task('find within a distance', 4, async () => {
+      await click(button('Within a distance'))
+      await choose(page.getByLabel('Rows of'), 'public.shops')
+      await choose(page.getByLabel('near a row of'), 'public.districts')
+      await click(button('Ask'))
+      await page.getByRole('heading', { name: /^\d+ rows$/ }).waitFor()
+    }))
 
-  task('find alike', 4, async () => {
-    await click(link('Maps'))
-    await click(link('Explore embeddings'))
-    await choose(page.getByLabel('Embedding table'), 'demo_scene')
-    await page.getByText('Loading tiles').waitFor({ state: 'detached' })
-    await mapReady(page)
-    const box = (await page.locator('.map-box .canvas').boundingBox())!
-    clicks += 1
-    await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2)
-    await page.getByRole('list', { name: 'Nearest neighbours' }).getByRole('listitem').first().waitFor()
-  })
+  test('find alike', () =>
+    task('find alike', 4, async () => {
+      await click(link('Maps'))
+      await click(link('Explore embeddings'))
+      await choose(page.getByLabel('Embedding table'), 'demo_scene')
+      await page.getByText('Loading tiles').waitFor({ state: 'detached' })
+      await mapReady(page)
+      const box = (await page.locator('.map-box .canvas').boundingBox())!
+      clicks += 1
+      await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2)
+      await page.getByRole('list', { name: 'Nearest neighbours' }).getByRole('listitem').first().waitFor()
+    }))
 
-  task('compare two dates', 3, async () => {
-    const scene = await readFile(join(stack.home, 'data', 'demo-scene.tif'))
-    for (const name of ['spring.tif', 'autumn.tif']) {
-      await drop(name, scene)
-      await page.getByRole('checkbox', { name: `Show ${name}` }).waitFor()
-    }
-    await click(button('Compare two rasters'))
-    await page.locator('.compare-over .map-box[aria-busy=false]').waitFor()
-    await page.getByRole('slider', { name: 'Place of the line' }).press('End')
-    await click(button('End the comparison'))
-  })
+  test('compare two dates', () =>
+    task('compare two dates', 3, async () => {
+      const scene = await readFile(join(stack.home, 'data', 'demo-scene.tif'))
+      for (const name of ['spring.tif', 'autumn.tif']) {
+        await drop(name, scene)
+        await page.getByRole('checkbox', { name: `Show ${name}` }).waitFor()
+      }
+      await click(button('Compare two rasters'))
+      await page.locator('.compare-over .map-box[aria-busy=false]').waitFor()
+      await page.getByRole('slider', { name: 'Place of the line' }).press('End')
+      await click(button('End the comparison'))
+    }))
 
-  task('give it to QGIS', 2, async () => {
-    await click(link('Data'))
-    await click(button('shops'))
-    const command = (await page.getByLabel('With QGIS').innerText()).trim()
-    const folder = await mkdtemp(join(tmpdir(), 'terrane-qgis-'))
-    try {
-      const program = [join(ROOT, 'apps/cli/src/main.ts'), ...command.split(' ').slice(1)]
-      // oxlint-disable-next-line node/no-process-env -- The command runs as a user would run it.
-      const env = { ...process.env, TERRANE_HOME: stack.home }
-      await promisify(execFile)(process.execPath, program, { cwd: folder, env })
-      expect(await readFile(join(folder, 'shops.qlr'), 'utf8')).toContain('/ogc/v1')
-    } finally {
-      await rm(folder, { recursive: true, force: true })
-    }
-  })
+  test('give it to QGIS', () =>
+    task('give it to QGIS', 2, async () => {
+      await click(link('Data'))
+      await click(button('shops'))
+      const command = (await page.getByLabel('With QGIS').innerText()).trim()
+      const folder = await mkdtemp(join(tmpdir(), 'terrane-qgis-'))
+      try {
+        const program = [join(ROOT, 'apps/cli/src/main.ts'), ...command.split(' ').slice(1)]
+        // oxlint-disable-next-line node/no-process-env -- The command runs as a user would run it.
+        const env = { ...process.env, TERRANE_HOME: stack.home }
+        await promisify(execFile)(process.execPath, program, { cwd: folder, env })
+        expect(await readFile(join(folder, 'shops.qlr'), 'utf8')).toContain('/ogc/v1')
+      } finally {
+        await rm(folder, { recursive: true, force: true })
+      }
+    }))
 
-  task('tiles of a town', 4, async () => {
-    await drop('town.osm.pbf', await readFile(join(stack.home, 'data', 'demo-town.osm.pbf')))
-    await page.getByText('km², 5 positions').waitFor()
-    await click(button('Start the job'))
-    await page.locator('.page-head .badge', { hasText: /Done|Ended with/ }).waitFor()
-    await click(page.getByRole('row', { name: 'public.town_streets' }).getByRole('link', { name: 'Archive' }))
-    await page.getByRole('heading', { name: 'Archive to PMTiles' }).waitFor()
-    await click(button('Start the job'))
-    await page.locator('.page-head .badge', { hasText: 'Done' }).waitFor()
-    await click(link('Show on the map'))
-    await mapReady(page)
-  })
+  test('tiles of a town', () =>
+    task('tiles of a town', 4, async () => {
+      await drop('town.osm.pbf', await readFile(join(stack.home, 'data', 'demo-town.osm.pbf')))
+      await page.getByText('km², 5 positions').waitFor()
+      await click(button('Start the job'))
+      await page.locator('.page-head .badge', { hasText: /Done|Ended with/ }).waitFor()
+      await click(page.getByRole('row', { name: 'public.town_streets' }).getByRole('link', { name: 'Archive' }))
+      await page.getByRole('heading', { name: 'Archive to PMTiles' }).waitFor()
+      await click(button('Start the job'))
+      await page.locator('.page-head .badge', { hasText: 'Done' }).waitFor()
+      await click(link('Show on the map'))
+      await mapReady(page)
+    }))
 
   async function drop(name: string, content: Buffer): Promise<void> {
     const data = await page.evaluateHandle(
