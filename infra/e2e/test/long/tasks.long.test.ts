@@ -118,10 +118,8 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the twelve tasks of a newcome
   test('embed in a page', async () => {
     const made = await task('embed in a page', async () => {
       const stranger = await (await browser.newContext()).newPage()
-      await stranger.route(`${elsewhere.url}/page`, (route) =>
-        route.fulfill({ contentType: 'text/html', body: `<!doctype html><title>Mine</title>${frame}` }),
-      )
-      await stranger.goto(`${elsewhere.url}/page`)
+      await stranger.goto(elsewhere.url)
+      await stranger.evaluate((html) => document.body.insertAdjacentHTML('beforeend', html), frame)
       await stranger.frameLocator('iframe').locator('.map-box .canvas[data-drawn="true"]').waitFor()
       await stranger.context().close()
     })
