@@ -267,6 +267,28 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
     expect(watch.trouble.filter((line) => !line.includes('Length of new data'))).toEqual([])
   })
 
+  test('a raster dropped on another page is saved without a click, and a public map says that it is not public', async () => {
+    await page.goto(`${stack.consoleUrl}/p/local/jobs`)
+    await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor()
+    const scene = (await readFile(join(stack.home, 'data', 'demo-scene.tif'))).toString('base64')
+    await drop('scene.tif', scene, 'base64')
+    await page.getByRole('checkbox', { name: 'Show scene.tif' }).waitFor()
+    await saved()
+    await page.getByRole('button', { name: 'Share' }).click()
+    await page.getByRole('button', { name: 'Make it public' }).click()
+    const stranger = await (await browser.newContext()).newPage()
+    const zooms = new Set<string | undefined>()
+    stranger.on('request', (request) => {
+      if (request.url().includes('/raster/v1/tiles/')) zooms.add(/Quad\/(\d+)\//.exec(request.url())?.[1])
+    })
+    await stranger.goto((await page.getByLabel('Link').innerText()).trim())
+    await stranger.getByText('Not public: scene.tif').waitFor()
+    await mapReady(stranger)
+    // The engine asks for the tiles above one that it does not get, zoom by zoom.
+    expect(zooms.size).toBe(1)
+    await screenshot(stranger, 'maps-not-public')
+  })
+
   async function savedCenter(): Promise<unknown> {
     const path = `/rest/v1/maps?select=style->center&id=eq.${page.url().split('/').at(-1)}`
     const [row] = (await (await ask(path, 'geoembeddings')).json()) as { center: unknown }[]

@@ -135,6 +135,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the twelve tasks of a newcome
       // The table that shares a column with the file is chosen, and so is the column.
       await button('Ask').waitFor()
       expect(await page.getByLabel('Rows of').inputValue()).toBe('public.districts')
+      expect(await page.getByLabel('Key').inputValue()).toBe('district')
       await click(button('Ask'))
       await page.getByRole('heading', { name: '16 rows' }).waitFor()
       await page.getByLabel('Name', { exact: true }).fill('districts_income')
@@ -275,5 +276,6 @@ function districts(): string {
 }
 
 function incomes(): string {
-  return ['district,income', ...Array.from({ length: 16 }, (_, i) => `D${i},${20_000 + i * 1000}`)].join('\n')
+  // In another order than the districts, so that a join of row numbers is wrong.
+  return ['district,income', ...Array.from({ length: 16 }, (_, i) => `D${15 - i},${35_000 - i * 1000}`)].join('\n')
 }

@@ -156,12 +156,6 @@ async function take(
 
 function showDropped(ref: string, dropped: Dropped): void {
   if (giveDropped(dropped, location.pathname.endsWith('/maps/new'))) return
-  if (dropped.preview) {
-    giveDropped(dropped, true)
-    navigate(`/p/${ref}/maps/new`)
-    return
-  }
-  const [table] = dropped.tables
-  const asked = table === undefined ? { raster: dropped.rasters[0] ?? '' } : { table }
-  navigate(`/p/${ref}/maps/new?${new URLSearchParams(asked).toString()}`)
+  giveDropped(dropped, true)
+  navigate(`/p/${ref}/maps/new`)
 }

@@ -12,23 +12,29 @@ export async function printMap(map: MapLibreMap): Promise<void> {
   const [view, bounds, ratio] = [{ center: map.getCenter(), zoom: map.getZoom() }, map.getBounds(), map.getPixelRatio()]
   const legend = document.querySelector<HTMLDetailsElement>('details.map-legend')
   const wasOpen = legend?.open ?? false
+  const drawAsBefore = () => {
+    root.classList.remove('printing')
+    if (legend) legend.open = wasOpen
+    map.setPixelRatio(ratio)
+    map.resize()
+    map.jumpTo(view)
+  }
   root.classList.add('printing')
   if (legend) legend.open = true
   map.resize()
   map.setPixelRatio(PRINTED_RATIO)
   map.fitBounds(bounds, { animate: false })
-  const picture = await pictureOf(map)
+  const picture = await pictureOf(map).catch((error: unknown) => {
+    drawAsBefore()
+    throw error
+  })
   map.getCanvasContainer().append(picture)
   addEventListener(
     'afterprint',
     () => {
       picture.remove()
       URL.revokeObjectURL(picture.src)
-      root.classList.remove('printing')
-      if (legend) legend.open = wasOpen
-      map.setPixelRatio(ratio)
-      map.resize()
-      map.jumpTo(view)
+      drawAsBefore()
     },
     { once: true },
   )

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { sqlOf, type Question, type QuestionTable } from '@terrane/map-style/question'
+import { sharedColumn, sqlOf, type Question, type QuestionTable } from '@terrane/map-style/question'
 import { Button, Loading, ProblemNotice, Segmented } from '../../components/basics.tsx'
 import type { Project } from '../../lib/project.ts'
 import { usePlace } from '../../lib/router.tsx'
@@ -54,7 +54,9 @@ function Tables(props: {
   const partner = useResource(`partner ${joined} ${verb}`, (signal) =>
     joined === null || verb !== 'key' ? Promise.resolve(null) : bestPartner(project.ref, joined, signal),
   )
-  const given = verb === 'key' && joined !== null && !partner.loading ? [partner.value ?? names[0], joined] : names
+  const map = usable.find(({ geometry_type: kind }) => kind !== null)
+  const first = map && `${map.table_schema}.${map.table_name}`
+  const given = verb === 'key' && joined !== null && !partner.loading ? [partner.value ?? first, joined] : names
   const [table = '', other = ''] = [chosen[0] || given[0], chosen[1] || (given[1] ?? given[0])]
   const both = useResource(`question ${project.ref} ${table} ${other}`, (signal) =>
     table === ''
@@ -105,7 +107,7 @@ function Details(props: {
 }): JSX.Element {
   const { verb, onAsk } = props
   const [table, other] = props.tables
-  const same = table.columns.find((column) => column !== table.geometry && other.columns.includes(column))
+  const same = sharedColumn(table, other)
   const [keys, setKeys] = useState<readonly [string, string]>([same ?? table.columns[0]!, same ?? other.columns[0]!])
   const [meters, setMeters] = useState(500)
   const [sum, setSum] = useState('')
