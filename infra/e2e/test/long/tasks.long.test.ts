@@ -135,7 +135,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the twelve tasks of a newcome
       // The table that shares a column with the file is chosen, and so is the column.
       await button('Ask').waitFor()
       expect(await page.getByLabel('Rows of').inputValue()).toBe('public.districts')
-      expect(await page.getByLabel('Key').inputValue()).toBe('district')
+      expect(await page.getByLabel('Key', { exact: true }).inputValue()).toBe('district')
       await click(button('Ask'))
       await page.getByRole('heading', { name: '16 rows' }).waitFor()
       await page.getByLabel('Name', { exact: true }).fill('districts_income')

@@ -60,7 +60,7 @@ function drawStyle(map: MapLibreMap, style: Style): void {
 export function removeForbiddenRasters(map: MapLibreMap, onRemoved: (id: string) => void): void {
   map.on('error', ({ error, sourceId }: { error: unknown; sourceId?: string }) => {
     const isForbidden = error instanceof TileRefused && error.isForbidden
-    // Errors with a listener are not logged by the engine.
+    // oxlint-disable-next-line no-console -- The engine does not log errors that have a listener.
     if (!isForbidden) console.error(error)
     if (!isForbidden || sourceId === undefined || map.getSource(sourceId)?.type !== 'raster') return
     for (const { id, source } of map.getStyle().layers as Layer[]) if (source === sourceId) map.removeLayer(id)

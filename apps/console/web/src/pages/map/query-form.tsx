@@ -48,6 +48,9 @@ export function QueryForm(props: {
         />
       </div>
       <CountSelect count={count} onCount={onCount} />
+      <button type="submit" class="button icon" aria-label="Find similar tiles">
+        <Icon name="search" />
+      </button>
       <label class="check">
         <input type="checkbox" checked={varied} onChange={(event) => onVaried(event.currentTarget.checked)} />
         Varied
@@ -56,9 +59,6 @@ export function QueryForm(props: {
         <input type="checkbox" checked={latest} onChange={(event) => onLatest(event.currentTarget.checked)} />
         Newest only
       </label>
-      <button type="submit" class="button icon" aria-label="Find similar tiles">
-        <Icon name="search" />
-      </button>
     </form>
   )
 }
