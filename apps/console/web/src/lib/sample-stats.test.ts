@@ -43,7 +43,7 @@ test('a file is coloured by its kinds, or by a telling number', async () => {
     by: 'category',
     property: 'kind',
   })
-  const others = rows.map(({ name, id }) => ({ name, id, lat: id, income: id * 2 }))
+  const others = rows.map(({ name, id }) => ({ name, id, lat: id, id_2: id, income: id * 2 }))
   expect(await of(others)).toMatchObject({ by: 'number', property: 'income' })
   expect(await of(rows.map(({ name, id }) => ({ name, id, lon: id })))).toBeNull()
 })

@@ -3,8 +3,8 @@ import type { ColumnStats } from './live.ts'
 
 /** Column names that often have interesting numbers. */
 const TELLING = /pop|count|total|value|price|height|level|area|density|amount|rate|score|temp|speed|people|inhabitants/i
-/** Column names that are identifiers. */
-const NAMES = /(^|_)(id|fid|gid|code|zip|srid|osm_id|osm_type|year|number|nr)$/i
+/** Column names that are identifiers; a join renames one to `id_2`. */
+const NAMES = /(^|_)((id|fid|gid)(_\d+)?|code|zip|srid|osm_type|year|number|nr)$/i
 /** Column names of positions. */
 const PLACES = /^(lat|lon|lng|long|latitude|longitude|x|y|lat_?deg|lon_?deg)$/i
 /** Maximum categories: the number of colours in a palette. */
