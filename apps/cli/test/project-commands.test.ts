@@ -118,7 +118,7 @@ describe('a command that runs a task', () => {
     expect(bodies).toMatchObject([
       { prefix: 'basemap_old_town.pmtiles' },
       { areaName: 'Old Town', tablePrefix: 'basemap_old_town', topics: { tables: expect.anything() } },
-      { archiveName: 'basemap_old_town', table: 'basemap_old_town_landuse', layerName: 'landuse' },
+      { archiveName: 'basemap_old_town', table: 'basemap_old_town_roads', layerName: 'roads', layers: [] },
       { p_schema: 'public', p_table: 'basemap_old_town_roads' },
     ])
     answers['GET /worker/jobs/archiveToPmtiles'] = [200, { ...job, terminal: true }]
