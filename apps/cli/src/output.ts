@@ -27,6 +27,30 @@ export function printOne(record: Shown, line: string, json: boolean | undefined)
   print(json ? JSON.stringify(record, null, 2) : line)
 }
 
+/**
+ * Does something with one item after the other. Each is printed when it is done; as JSON they are printed together, those
+ * before a failure too.
+ *
+ * @param lineOf the line of a done item that scripts read
+ */
+export async function printEach<Item, Done extends Shown>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Done>,
+  lineOf: (done: Done) => string,
+  json: boolean | undefined,
+): Promise<void> {
+  const all: Done[] = []
+  try {
+    for (const item of items) {
+      const done = await work(item)
+      all.push(done)
+      if (!json) print(lineOf(done))
+    }
+  } finally {
+    if (json) print(JSON.stringify(all, null, 2))
+  }
+}
+
 /** A progress line that is overwritten; nothing is written without a terminal. */
 export function progressLine(): { show(percent: number | null, message: string): void; end(): void } {
   const { stderr } = process

@@ -118,7 +118,7 @@ describe('a command that runs a task', () => {
     expect(bodies).toMatchObject([
       { prefix: 'basemap_old_town.pmtiles' },
       { areaName: 'Old Town', tablePrefix: 'basemap_old_town', topics: { tables: expect.anything() } },
-      { archiveName: 'basemap_old_town', table: 'basemap_old_town_landuse', layerName: 'landuse' },
+      { archiveName: 'basemap_old_town', table: 'basemap_old_town_roads', layerName: 'roads', layers: [] },
       { p_schema: 'public', p_table: 'basemap_old_town_roads' },
     ])
     answers['GET /worker/jobs/archiveToPmtiles'] = [200, { ...job, terminal: true }]
@@ -527,6 +527,26 @@ describe('tables', () => {
       code: 1,
       stderr: expect.stringContaining('No table of public is named like lisbon*') as string,
     })
+  })
+
+  test('are shared by patterns, and told as JSON', async () => {
+    const row = (name: string) => ({ table_schema: 'public', table_name: name, kind: 'table', shared_with: ['anon'] })
+    answers['POST /rest/v1/rpc/list_tables'] = [200, [row('porto_pois'), row('porto_streets'), row('roads')]]
+    answers['POST /rest/v1/rpc/'] = [204, null]
+    const { stdout } = await terrane('tables', 'share', 'porto_*', '--with', 'anon', '--json')
+    const readers = ['anon', 'service_role']
+    expect(JSON.parse(stdout)).toEqual([
+      { table: 'public.porto_pois', readers, before: readers },
+      { table: 'public.porto_streets', readers, before: readers },
+    ])
+    const dropped = await terrane('tables', 'drop', '*_streets', 'roads', '--yes', '--json')
+    expect(JSON.parse(dropped.stdout)).toEqual([{ table: 'public.porto_streets' }, { table: 'public.roads' }])
+  })
+
+  test('are told as JSON up to the first that fails', async () => {
+    answers['POST /rest/v1/rpc/'] = [403, { message: 'no' }]
+    const { code, stdout } = await terrane('tables', 'drop', 'roads', 'parcels', '--yes', '--json')
+    expect([code, JSON.parse(stdout)]).toEqual([1, []])
   })
 
   test('are not dropped without --yes', async () => {

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { FINGERPRINT_FILE, pageFingerprint } from '../src/page/fingerprint.ts'
+import { FINGERPRINT_FILE, PAGE_PACKAGES, pageFingerprint } from '../src/page/fingerprint.ts'
 
 const CONSOLE = join(import.meta.dirname, '..')
 /** The goal of the first load, without the map engine and the font. */
@@ -59,6 +59,40 @@ describe('the built page', () => {
     // As the console itself names its folder: otherwise it would build the page at each of its starts.
     expect(written).toBe(await pageFingerprint(`${CONSOLE}/`))
   })
+
+  test('is built anew after a change in a package that it uses', async () => {
+    const web = join(CONSOLE, 'web')
+    const names = await readdir(web, { recursive: true })
+    const sources = await Promise.all(
+      names.filter((name) => /\.tsx?$/.test(name)).map((name) => readFile(join(web, name), 'utf8')),
+    )
+    const used = sources.flatMap((text) => [...text.matchAll(/from '@terrane\/([a-z-]+)/g)].map(([, name = '']) => name))
+    expect([...new Set(used)].toSorted()).toEqual(PAGE_PACKAGES)
+    const copy = await mkdtemp(join(tmpdir(), 'terrane-page-sources-'))
+    try {
+      await makeSources(copy)
+      const before = await pageFingerprint(join(copy, 'apps', 'console'))
+      for (const name of PAGE_PACKAGES) {
+        await writeFile(join(copy, 'packages', name, 'src', 'index.ts'), 'export const changed = true\n')
+        const after = await pageFingerprint(join(copy, 'apps', 'console'))
+        expect([name, after]).not.toEqual([name, before])
+        await makeSources(copy)
+      }
+      expect(await pageFingerprint(join(copy, 'apps', 'console'))).toBe(before)
+    } finally {
+      await rm(copy, { recursive: true, force: true })
+    }
+  })
+
+  /** Sources of a page in a folder, each file with nothing in it. */
+  async function makeSources(root: string): Promise<void> {
+    const files = ['web/index.html', 'vite.config.ts', 'world.ts', 'package.json'].map((name) => `apps/console/${name}`)
+    const packages = PAGE_PACKAGES.flatMap((name) => [`packages/${name}/package.json`, `packages/${name}/src/index.ts`])
+    for (const file of [...files, ...packages]) {
+      await mkdir(dirname(join(root, file)), { recursive: true })
+      await writeFile(join(root, file), '')
+    }
+  }
 
   async function latinFont(): Promise<string[]> {
     const names = await readdir(join(folder, 'assets'))

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { breaksOf, CLASS_METHODS, type Distribution } from '@terrane/map-style'
+import { breaksOf, legendOf, type Coloring, type Distribution, type LegendEntry } from '@terrane/map-style'
 import { randomCases } from '@terrane/testing/property'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openOrigin, USER, type TestOrigin } from './harness.ts'
@@ -68,39 +68,96 @@ test('a map is its owner’s: others see what was published of it while it is pu
   expect((await maps(anon).from('map_versions').select('version')).status).toBe(401)
 })
 
-test('classes of random columns have the rows that a count of each range has', async () => {
-  await origin.db.database.query('create table columns (a double precision, b integer, c numeric, d real, e text)')
+test('legends of random columns have the rows that a count of each class has', async () => {
+  await origin.db.database.query(
+    'create table columns (a double precision, b integer, c numeric, d real, e text, geom geometry(Point, 4326))',
+  )
   await origin.db.database.query('grant select on columns to service_role')
   await randomCases(50, async (random, seed) => {
-    const column = ['a', 'b', 'c', 'd'][seed % 4]!
-    const scale = [1, 30, 1e6][seed % 3]!
-    const values = Array.from({ length: 200 }, () =>
-      random() < 0.1 ? null : Math.round((random() - 0.2) * scale * 100) / 100,
-    )
-    const whole = values.map((value) => (value !== null && column === 'b' ? Math.round(value) : value))
+    const column = ['a', 'b', 'c', 'd', 'e'][seed % 5]!
     await origin.db.database.query('truncate columns')
-    await origin.db.database.query(`insert into columns (${column}) select v from unnest($1::float8[]) v`, [whole])
-    if (column === 'a') await origin.db.database.query(`insert into columns (a) values ('NaN'), ('Infinity')`)
-    const told = await classes('columns', column)
-    const method = CLASS_METHODS[seed % 3]!
-    const starts = breaksOf(method, 2 + (seed % 7), told)
-    const { counts, histogram, rows, missing } = await classes('columns', column, starts)
-    const expected = await Promise.all(
-      starts.map(async (from, i) => {
-        const above = i === 0 ? '' : `and ${column}::float8 >= ${from}`
-        const below = starts[i + 1] === undefined ? '' : `and ${column}::float8 < ${starts[i + 1]}`
-        const { rows: found } = await origin.db.database.query<{ n: number }>(
-          `select count(*)::int n from columns where abs(${column}::float8) < 'Infinity' ${above} ${below}`,
-        )
-        return found[0]!.n
-      }),
-    )
-    expect([method, counts]).toEqual([method, expected])
-    const filled = rows - missing
-    expect(histogram.reduce((sum, n) => sum + n, 0)).toBe(told.low === told.high ? 0 : filled)
-    expect(counts.reduce((sum, n) => sum + n, 0)).toBe(filled)
+    await fill(column, random, [1, 30, 1e6][seed % 3]!)
+    const color = column === 'e' ? await categories() : await classified(column, seed)
+    const legend = legendOf(color)
+    const counted = await Promise.all(legend.map((_, i) => countOf(column, legend, i)))
+    expect([column, seed, legend.map(({ rows }) => rows)]).toEqual([column, seed, counted])
+    const { rows: all } = await origin.db.database.query<{ n: number }>('select count(*)::int n from columns')
+    expect(legend.reduce((sum, { rows }) => sum + rows, 0)).toBe(all[0]!.n)
   })
 })
+
+/** Numbers with nulls, NaN and infinity where the type has them; texts of a few kinds. */
+async function fill(column: string, random: () => number, scale: number): Promise<void> {
+  const { database } = origin.db
+  if (column === 'e') {
+    const kinds = 1 + Math.floor(random() * 12)
+    const texts = Array.from({ length: 200 }, () =>
+      random() < 0.1 ? null : (['', 'a', 'é "x"', '3'][Math.floor(random() * kinds)] ?? `kind ${random() < 0.5}`),
+    )
+    await database.query('insert into columns (e) select v from unnest($1::text[]) v', [texts])
+    return
+  }
+  const from = random() < 0.5 ? 0.2 : -0.01
+  const values = Array.from({ length: 200 }, () => {
+    const value = Math.round((random() - from) * scale * 100) / 100
+    return random() < 0.1 ? null : column === 'b' ? Math.round(value) : value
+  })
+  await database.query(`insert into columns (${column}) select v from unnest($1::float8[]) v`, [values])
+  if (column !== 'b') await database.query(`insert into columns (${column}) values ('NaN'), ('Infinity')`)
+}
+
+async function classified(column: string, seed: number): Promise<Coloring> {
+  const told = await classes('columns', column)
+  const isPositive = told.low !== null && told.low > 0
+  const method = (['quantile', 'equal', 'natural', isPositive ? 'log' : 'quantile'] as const)[seed % 4]!
+  const starts = breaksOf(method, 2 + (seed % 7), told)
+  const { counts, histogram, rows, missing } = await classes('columns', column, starts)
+  expect(histogram.reduce((sum, n) => sum + n, 0)).toBe(told.low === told.high ? 0 : rows - missing)
+  return {
+    by: 'number',
+    property: column,
+    method,
+    palette: 'viridis',
+    isReversed: false,
+    starts,
+    high: told.high ?? 0,
+    rows: counts,
+    missing,
+  }
+}
+
+/** Rows of an entry of a legend, counted by a condition of its own. */
+async function countOf(column: string, legend: readonly LegendEntry[], i: number): Promise<number> {
+  const [{ of }, next] = [legend[i]!, legend[i + 1]?.of]
+  const isNumber = `abs(${column}::float8) <= 1.7976931348623157e308`
+  const values = legend.flatMap((entry) =>
+    typeof entry.of === 'object' && 'value' in entry.of ? [entry.of.value] : [],
+  )
+  const conditionOf = (): string => {
+    if (of === 'missing') return column === 'e' ? 'e is null' : `(${column} is null or not ${isNumber})`
+    if (of === 'others') return 'e is not null and e <> all ($1::text[])'
+    if ('value' in of) return `e = ($1::text[])[${i + 1}]`
+    const end = typeof next === 'object' && 'from' in next ? ` and ${column}::float8 < ${next.from}` : ''
+    return `${isNumber} and ${column}::float8 >= ${of.from}${end}`
+  }
+  const text = `select count(*)::int n from columns where ${conditionOf()}`
+  const { rows } = await origin.db.database.query<{ n: number }>(text, text.includes('$1') ? [values] : [])
+  return rows[0]!.n
+}
+
+/** As the console colours the most frequent texts. */
+async function categories(): Promise<Coloring> {
+  const headers = { apikey: origin.keys.service, authorization: `Bearer ${origin.keys.service}` }
+  const answer = await fetch(`${origin.url}/vector/v1/public.columns/stats?property=e`, { headers })
+  const { rows, missing, values } = (await answer.json()) as {
+    rows: number
+    missing: number
+    values: { value: string; rows: number }[]
+  }
+  const shown = values.slice(0, 3)
+  const others = rows - missing - shown.reduce((sum, one) => sum + one.rows, 0)
+  return { by: 'category', property: 'e', palette: 'vivid', values: shown, others, missing }
+}
 
 test('classes are counted under the caller’s role, of a column of numbers, and nothing else is run', async () => {
   await origin.db.database.query(

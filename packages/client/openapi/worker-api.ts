@@ -1271,7 +1271,7 @@ export interface components {
             fileUrl?: string;
             /** @description The same as fileUrl. */
             url?: string;
-            /** @description A file in the storage of the project, instead of fileUrl. */
+            /** @description A file in the storage of the project, instead of a URL. */
             storagePath?: components["schemas"]["StoragePath"];
             /** @description Table to make; must not exist unless mode says otherwise. */
             tableName: string;
@@ -1336,7 +1336,7 @@ export interface components {
             resampling?: "bilinear" | "nearest";
             /** @description Many rasters into one table. They are spread over all workers, and seen by one stretch. */
             sources?: {
-                /** @description As for the request. This or storagePath. */
+                /** @description As for the request. This, or a file in storage. */
                 geotiffPath?: string;
                 /** @description A GeoTIFF in the storage of the project. */
                 storagePath?: components["schemas"]["StoragePath"];
@@ -1461,7 +1461,7 @@ export interface components {
         Assets: {
             [key: string]: string;
         } | {
-            /** @description As for the request. This or storagePath. */
+            /** @description As for the request. This, or a file in storage. */
             geotiffPath?: string;
             /** @description A GeoTIFF in the storage of the project. */
             storagePath?: components["schemas"]["StoragePath"];
@@ -1476,7 +1476,7 @@ export interface components {
             nodata?: number;
         }[];
         Mask: {
-            /** @description This or storagePath. */
+            /** @description This, or a file in storage. */
             geotiffPath?: string;
             /** @description A GeoTIFF in the storage of the project. */
             storagePath?: components["schemas"]["StoragePath"];
@@ -2587,7 +2587,7 @@ export interface operations {
                 "application/json": {
                     /** @description HTTPS URL of the file. */
                     fileUrl?: string;
-                    /** @description A file in the storage of the project, instead of fileUrl. */
+                    /** @description A file in the storage of the project, instead of a URL. */
                     storagePath?: components["schemas"]["StoragePath"];
                     /** @description Reference system of the file, in the place of what it says itself; of a file with layers that name none, that of those alone. Coordinates are taken as they are. */
                     sourceSrs?: string;

@@ -94,6 +94,16 @@ export const BASEMAP_TABLES: { readonly tables: readonly BasemapTable[] } = {
       ],
     },
     {
+      name: 'addresses',
+      geometry: 'point',
+      from: ['node', 'area'],
+      where: { key: 'addr:housenumber' },
+      columns: [
+        { name: 'kind', key: 'addr:housenumber', map: { '*': 'address' } },
+        { name: 'addr_housenumber', key: 'addr:housenumber' },
+      ],
+    },
+    {
       name: 'roads',
       geometry: 'linestring',
       from: ['line'],
@@ -165,37 +175,53 @@ const ZOOMS = {
   water: [5, 14],
   waterways: [8, 14],
   buildings: [13, 14],
+  addresses: [14, 14],
   roads: [6, 14],
   boundaries: [4, 14],
   places: [4, 14],
 } as const
+
+/** Tables that imports made before they were in {@link BASEMAP_TABLES} have not. */
+const LATER: ReadonlySet<string> = new Set(['addresses'])
 
 /**
  * The body of `archiveToPmtiles` that makes a basemap of the tables of an import with {@link BASEMAP_TABLES}.
  *
  * @param prefix `tablePrefix` of the import
  * @param name name of the basemap, in lower case
+ * @param tables the tables of the import; the archive has a layer for each of them that belongs to a basemap
  *
  * @example
  * ```ts
- * basemapTiles('porto', 'porto').archiveName // 'basemap_porto'
+ * basemapTiles('porto', 'porto', ['porto_roads', 'porto_water']).archiveName // 'basemap_porto'
  * ```
  */
-export function basemapTiles(prefix: string, name: string): BasemapTiles {
-  const [first, ...others] = Object.entries(ZOOMS).map(([layerName, zooms]) => ({
-    table: `${prefix}_${layerName}`,
-    layerName,
-    zooms: [...zooms] as [number, number],
-    // Features that stay when a tile would be too large.
-    ...(layerName === 'roads' && { rankBy: { property: 'rank' } }),
-    ...(layerName === 'places' && { rankBy: { property: 'population_rank' } }),
-  }))
-  return { ...first!, archiveName: `${BASEMAP_ARCHIVE}${name}`, zooms: [4, 14], layers: others }
+export function basemapTiles(prefix: string, name: string, tables: readonly string[]): BasemapTiles {
+  const [first, ...others] = Object.entries(ZOOMS)
+    .map(([layerName, zooms]) => ({
+      table: `${prefix}_${layerName}`,
+      layerName,
+      zooms: [...zooms] as [number, number],
+      // Features that stay when a tile would be too large.
+      ...(layerName === 'roads' && { rankBy: { property: 'rank' } }),
+      ...(layerName === 'places' && { rankBy: { property: 'population_rank' } }),
+    }))
+    .filter(({ table }) => tables.includes(table))
+  return { ...first!, archiveName: archiveNameOf(name), zooms: [4, 14], layers: others }
 }
 
-/** The `tablePrefix` of an import, from its table names; null when they are not those of a basemap. */
+/** The name of a basemap's archive in bucket `pmtiles`. */
+export function archiveNameOf(basemap: string): string {
+  return `${BASEMAP_ARCHIVE}${basemap}`
+}
+
+/**
+ * The `tablePrefix` of an import, from its table names; null when they are not those of a basemap. Imports made before
+ * basemaps had house numbers are basemaps too.
+ */
 export function basemapPrefix(tables: readonly string[]): string | null {
   const roads = tables.find((table) => table.endsWith('_roads'))
   const prefix = roads?.slice(0, -'_roads'.length)
-  return BASEMAP_TABLES.tables.every(({ name }) => tables.includes(`${prefix}_${name}`)) ? (prefix ?? null) : null
+  const isBasemap = BASEMAP_TABLES.tables.every(({ name }) => LATER.has(name) || tables.includes(`${prefix}_${name}`))
+  return isBasemap ? (prefix ?? null) : null
 }

@@ -257,7 +257,8 @@ function byZoom(size: number): Expression {
   return ['interpolate', ['linear'], ['zoom'], 6, size * 0.6, 14, size]
 }
 
-function colorOf(coloring: Coloring): string | Expression {
+/** The colour of a feature by its properties: a CSS colour, or an expression of MapLibre. */
+export function colorOf(coloring: Coloring): string | Expression {
   if (coloring.by === 'one') return coloring.color
   const value = ['get', coloring.property]
   if (coloring.by === 'category') {

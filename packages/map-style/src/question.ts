@@ -31,6 +31,17 @@ export type Question =
   /** Rows of `table` with the nearest row of `other` and the distance to it. */
   | { readonly verb: 'nearest'; readonly table: QuestionTable; readonly other: QuestionTable }
 
+/** Names that imports give to keys that they number themselves; such a key is the first column. */
+export const NUMBERED_KEYS = ['id', 'fid', 'ogc_fid'] as const
+
+/** The first column that two tables have in common, without keys that imports number; null for none. */
+export function sharedColumn(table: QuestionTable, other: QuestionTable): string | null {
+  const [left, right] = [table, other].map(({ columns, geometry }) =>
+    columns.filter((column, i) => column !== geometry && !(i === 0 && NUMBERED_KEYS.includes(column as never))),
+  )
+  return left!.find((column) => right!.includes(column)) ?? null
+}
+
 const q = quoteIdentifier
 /** Meters of a degree of latitude, at least. */
 const DEGREE = 110_500

@@ -1,5 +1,5 @@
 import { TerraneError } from '@terrane/core/errors'
-import { BASEMAP_TABLES, basemapTiles } from '@terrane/map-style/basemap'
+import { archiveNameOf, BASEMAP_TABLES, basemapTiles } from '@terrane/map-style/basemap'
 import type { Command } from 'commander'
 import { areaOf, onArea, type AreaOptions } from '../area.ts'
 import { ask, connect, type Connection } from '../connection.ts'
@@ -46,23 +46,21 @@ async function add(name: string, options: Options): Promise<void> {
       source: { kind: 'storage' as const, ...(await bring(connection, options.file)) },
     }),
   })
-  const { tables } = (await watchTask(connection, 'osmImportArea', imported.id)) as { tables: { name: string }[] }
+  const result = (await watchTask(connection, 'osmImportArea', imported.id)) as { tables: { name: string }[] }
+  const tables = result.tables.map((table) => table.name)
   try {
-    const made = await jobs.submit('archiveToPmtiles', basemapTiles(prefix, basemap))
-    const result = await watchTask(connection, 'archiveToPmtiles', made.id)
-    const { bucket, path, tiles, bytes } = result
-    printOne(result as never, `${String(bucket)}/${String(path)}: ${String(tiles)} tiles, ${String(bytes)} bytes`, options.json) // prettier-ignore
+    const made = await jobs.submit('archiveToPmtiles', basemapTiles(prefix, basemap, tables))
+    const archive = await watchTask(connection, 'archiveToPmtiles', made.id)
+    const { bucket, path, tiles, bytes } = archive
+    printOne(archive as never, `${String(bucket)}/${String(path)}: ${String(tiles)} tiles, ${String(bytes)} bytes`, options.json) // prettier-ignore
     note(`Maps of the console offer it as the basemap ${basemap}.`)
   } finally {
-    await dropTables(
-      connection,
-      tables.map((table) => table.name),
-    )
+    await dropTables(connection, tables)
   }
 }
 
 async function refuseReplacing(connection: Connection, basemap: string): Promise<void> {
-  const { archiveName } = basemapTiles('', basemap)
+  const archiveName = archiveNameOf(basemap)
   const body = JSON.stringify({ prefix: `${archiveName}.pmtiles`, limit: 1 })
   const { objects } = (await ask(connection, '/storage/v1/object/list-v2/pmtiles', { method: 'POST', body })) as {
     objects: readonly unknown[]

@@ -3,14 +3,12 @@ import { text } from 'node:stream/consumers'
 import { TerraneError } from '@terrane/core/errors'
 import type { Command } from 'commander'
 import { environment } from '../environment.ts'
-import { note } from '../output.ts'
+import { note, printOne, withJson } from '../output.ts'
 
 /** `terrane database move`. */
 export function databaseCommands(program: Command): void {
-  program
-    .command('database')
-    .description('Move the database of an installation.')
-    .command('move')
+  const database = program.command('database').description('Move the database of an installation.')
+  withJson(database.command('move'))
     .description('Copy a snapshot of the database of DATABASE_URL into an empty one, and compare the two.')
     .option('--to <url>', 'target, without a password')
     .option('--to-file <file>', 'file with the target URL; - is standard input')
@@ -23,7 +21,7 @@ The source stays as it is; clients of the embedded database wait meanwhile. Then
 Example:
   $ createdb terrane && terrane database move --to postgres://postgres@127.0.0.1:5432/terrane`,
     )
-    .action(async (options: { to?: string; toFile?: string }) => {
+    .action(async (options: { to?: string; toFile?: string; json?: boolean }) => {
       const { DATABASE_URL: from } = environment()
       if (!from)
         throw new TerraneError('DATABASE_URL_MISSING', 'invalid', 'DATABASE_URL, from where to move, is not set')
@@ -32,6 +30,7 @@ Example:
         if (count > 0) note(`${name}: ${count} rows`)
       })
       for (const warning of warnings) note(`warning: ${warning}`)
+      if (options.json) printOne({ tables, rows, warnings }, '', true)
       note(`Moved ${tables} tables with ${rows} rows; counts and catalogue are equal.`)
     })
 }

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { whole } from '../arguments.ts'
 import { ask, connect, request, type Connection } from '../connection.ts'
 import { replaceFile, upload } from '../files.ts'
-import { print, printList, progressLine } from '../output.ts'
+import { printEach, printList, printOne, progressLine } from '../output.ts'
 import { onProject } from '../run-task.ts'
 
 interface Options {
@@ -70,49 +70,51 @@ async function filesOf(connection: Connection, bucket: string): Promise<Listed[]
   }
 }
 
-async function bring(files: string[], { profile }: Options): Promise<void> {
+async function bring(files: string[], { profile, json }: Options): Promise<void> {
   const connection = await connect(profile)
-  for (const file of files) {
+  const send = async (file: string) => {
     const line = progressLine()
     try {
       const { bucket, path } = await upload(connection, file, (percent) => line.show(percent, `upload ${file}`))
-      line.end()
-      print(`${bucket}/${path}`)
+      return { file, path: `${bucket}/${path}` }
     } finally {
       line.end()
     }
   }
+  await printEach(files, send, ({ path }) => path, json)
 }
 
-async function download(path: string, file: string | undefined, { profile }: Options): Promise<void> {
+async function download(path: string, file: string | undefined, { profile, json }: Options): Promise<void> {
   const to = file ?? basename(path)
   const { body } = await request(await connect(profile), `/storage/v1/object/${encoded(path)}`)
   await replaceFile(to, body!)
-  print(to)
+  printOne({ path, file: to }, to, json)
 }
 
-async function link(path: string, { profile, minutes }: Options): Promise<void> {
+async function link(path: string, { profile, minutes, json }: Options): Promise<void> {
   const connection = await connect(profile)
   const body = JSON.stringify({ expiresIn: minutes * 60 })
   const { signedURL } = (await ask(connection, `/storage/v1/object/sign/${encoded(path)}`, {
     method: 'POST',
     body,
   })) as { signedURL: string }
-  print(new URL(`${connection.url}/storage/v1${signedURL}`).href)
+  const url = new URL(`${connection.url}/storage/v1${signedURL}`).href
+  printOne({ path, url }, url, json)
 }
 
-async function remove(paths: string[], { profile, yes }: Options): Promise<void> {
-  const all = paths.map(encoded)
+async function remove(paths: string[], { profile, yes, json }: Options): Promise<void> {
+  const all = paths.map((path) => ({ path, at: encoded(path) }))
   if (!yes) {
     throw new TerraneError('NOT_CONFIRMED', 'invalid', `${paths.join(', ')} would be deleted`, {
       hint: 'Add --yes to do it.',
     })
   }
   const connection = await connect(profile)
-  for (const [i, path] of all.entries()) {
-    await ask(connection, `/storage/v1/object/${path}`, { method: 'DELETE' })
-    print(paths[i] ?? path)
+  const drop = async ({ path, at }: { path: string; at: string }) => {
+    await ask(connection, `/storage/v1/object/${at}`, { method: 'DELETE' })
+    return { path }
   }
+  await printEach(all, drop, ({ path }) => path, json)
 }
 
 /** `bucket/path` encoded for a URL. @throws PATH_INVALID */

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
 import { ask, connect } from '../connection.ts'
-import { countOf, note, print, printList, printOne, type Shown } from '../output.ts'
+import { note, printList, printOne, type Shown, countOf } from '../output.ts'
 import { onProject } from '../run-task.ts'
 import { pagesOf, projectQuery } from './pages.ts'
 
@@ -75,17 +75,17 @@ async function create(table: string, target: string, options: Options): Promise<
   note(`Its id is ${String(made['id'])}. The secret signs each call and is not shown again.`)
 }
 
-async function pause(id: string, paused: boolean, { profile }: Options): Promise<void> {
+async function pause(id: string, paused: boolean, { profile, json }: Options): Promise<void> {
   const connection = await connect(profile)
   const request = { method: 'PATCH', body: JSON.stringify({ paused }) }
   await ask(connection, `${PATH}/${encodeURIComponent(id)}${projectQuery(connection)}`, request)
-  print(id)
+  printOne({ id, paused }, id, json)
 }
 
-async function remove(id: string, { profile }: Options): Promise<void> {
+async function remove(id: string, { profile, json }: Options): Promise<void> {
   const connection = await connect(profile)
   await ask(connection, `${PATH}/${encodeURIComponent(id)}${projectQuery(connection)}`, { method: 'DELETE' })
-  print(id)
+  printOne({ id }, id, json)
 }
 
 async function dead({ profile, json, hook }: Options): Promise<void> {

@@ -4,19 +4,19 @@ import { text } from 'node:stream/consumers'
 import { TerraneError } from '@terrane/core/errors'
 import type { Command } from 'commander'
 import { ask, connect, ownEnvironment, profilesPath, readProfiles, type Connection } from '../connection.ts'
-import { note, print, printOne } from '../output.ts'
+import { note, printOne, withJson } from '../output.ts'
 import { onProject } from '../run-task.ts'
 import { projectQuery } from './pages.ts'
 
 interface LoginOptions {
   readonly url: string
   readonly project?: string
+  readonly json?: boolean
 }
 
 /** `terrane login` and `terrane whoami`. */
 export function loginCommands(program: Command): void {
-  program
-    .command('login <profile>')
+  withJson(program.command('login <profile>'))
     .description(
       'Keep the address and key of a project under a name, for --profile. The key is read from standard input.',
     )
@@ -27,7 +27,7 @@ export function loginCommands(program: Command): void {
   onProject(program.command('whoami').description('The project and role that commands use here.')).action(whoami)
 }
 
-async function login(name: string, { url, project }: LoginOptions): Promise<void> {
+async function login(name: string, { url, project, json }: LoginOptions): Promise<void> {
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
     throw new TerraneError('URL_INVALID', 'invalid', `--url '${url}' is not an http(s) address`)
   if (process.stdin.isTTY) note('Paste the service-role key, then Enter and Ctrl-D.')
@@ -52,7 +52,7 @@ async function login(name: string, { url, project }: LoginOptions): Promise<void
   } finally {
     await rm(draft, { force: true })
   }
-  print(name)
+  printOne({ profile: name, file: path }, name, json)
   note(`Saved in ${path}. Use it: terrane tables list --profile ${name}`)
 }
 

@@ -47,8 +47,7 @@ export function projectCommands(program: Command): void {
     .option('--overlap <duration>', 'how long the old keys still work', parseDuration, parseDuration('1h'))
     .addHelpText('after', CREDENTIALS)
     .action(set)
-  project
-    .command('delete <project>')
+  withJson(project.command('delete <project>'))
     .description(
       'Delete a project with its keys, functions, job records and table hooks. Objects in storage and tables stay.',
     )
@@ -89,7 +88,7 @@ async function set(project: string, { org, name, credentials, overlap, json }: O
   })
 }
 
-function remove(project: string, { org, yes }: Options): Promise<void> {
+function remove(project: string, { org, yes, json }: Options): Promise<void> {
   return withControlPlane(async (control) => {
     const { id, ref, organizationName } = await named(control, project, org)
     if (!yes) {
@@ -99,6 +98,7 @@ function remove(project: string, { org, yes }: Options): Promise<void> {
     }
     const { hookTriggerName } = await import('@terrane/control/hooks')
     const left = await control.projects.delete(id)
+    if (json) printOne({ id, ref, triggers_left: left?.ids.map(hookTriggerName) ?? [] }, id, true)
     if (!left) return
     note(`Triggers of ${left.ids.length} table hooks stay in the database of '${ref}': ${left.reason}.`)
     note(

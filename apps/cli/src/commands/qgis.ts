@@ -2,12 +2,14 @@ import { open } from 'node:fs/promises'
 import { TerraneError } from '@terrane/core/errors'
 import { Option, type Command } from 'commander'
 import { ask, connect, type Connection } from '../connection.ts'
-import { print } from '../output.ts'
+import { printOne } from '../output.ts'
 import { layerDefinition } from '../qgis/layer-definition.ts'
 import { onProject } from '../run-task.ts'
+import { namedTables } from './tables.ts'
 
 interface Options {
   readonly profile?: string
+  readonly json?: boolean
   readonly file: string
   readonly schema: string
   readonly role: 'anon' | 'service'
@@ -29,17 +31,18 @@ export function qgisCommand(program: Command): void {
         .choices(['anon', 'service'])
         .default('anon'),
     )
-    .addHelpText('after', '\nExamples:\n  $ terrane qgis\n  $ terrane qgis roads parcels --file town.qlr')
+    .addHelpText('after', "\nExamples:\n  $ terrane qgis\n  $ terrane qgis roads 'porto_*' --file town.qlr")
     .action(qgis)
 }
 
-async function qgis(tables: readonly string[], { profile, file, schema, role }: Options): Promise<void> {
+async function qgis(names: readonly string[], { profile, file, schema, role, json }: Options): Promise<void> {
   const connection = await connect(profile)
   const key = role === 'anon' ? connection.anonKey : connection.key
   if (key === undefined)
     throw new TerraneError('KEY_UNKNOWN', 'invalid', 'The anon key of the project is not known here', {
       hint: 'Set TERRANE_ANON_KEY, or use --role service.',
     })
+  const tables = await namedTables(connection, schema, names)
   const readable = await readableTables({ ...connection, key })
   const wanted = tables.length === 0 ? readable : tables.map((table) => `${schema}.${table}`)
   const missing = wanted.filter((id) => !readable.includes(id))
@@ -56,7 +59,8 @@ async function qgis(tables: readonly string[], { profile, file, schema, role }: 
   await using handle = await open(file, 'w', 0o600)
   await handle.chmod(0o600)
   await handle.writeFile(layerDefinition(connection.url, key, wanted))
-  print(`${file}: features and tiles of ${wanted.length > 5 ? `${wanted.length} tables` : wanted.join(', ')}`)
+  const said = wanted.length > 5 ? `${wanted.length} tables` : wanted.join(', ')
+  printOne({ file, tables: wanted }, `${file}: features and tiles of ${said}`, json)
 }
 
 /** Names of the tables with a geometry that a key may read, with their schemas. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { ask, connect } from '../connection.ts'
-import { print, printList, type Shown } from '../output.ts'
+import { printList, printOne, type Shown } from '../output.ts'
 import { onProject } from '../run-task.ts'
 import { pagesOf, projectQuery } from './pages.ts'
 
@@ -28,16 +28,16 @@ async function list({ profile, json }: Options): Promise<void> {
 }
 
 function set(paused: boolean): (id: string, options: Options) => Promise<void> {
-  return async (id, { profile }) => {
+  return async (id, { profile, json }) => {
     const connection = await connect(profile)
     const path = `/worker/schedules/${encodeURIComponent(id)}${projectQuery(connection)}`
     await ask(connection, path, { method: 'PATCH', body: JSON.stringify({ paused }) })
-    print(id)
+    printOne({ id, paused }, id, json)
   }
 }
 
-async function remove(id: string, { profile }: Options): Promise<void> {
+async function remove(id: string, { profile, json }: Options): Promise<void> {
   const connection = await connect(profile)
   await ask(connection, `/worker/schedules/${encodeURIComponent(id)}${projectQuery(connection)}`, { method: 'DELETE' })
-  print(id)
+  printOne({ id }, id, json)
 }

@@ -1,7 +1,7 @@
 import { TerraneError } from '@terrane/core/errors'
 import { Option, type Command } from 'commander'
 import { ask, connect, type Connection } from '../connection.ts'
-import { print, printList, type Shown } from '../output.ts'
+import { printEach, printList, type Shown } from '../output.ts'
 import { onProject } from '../run-task.ts'
 
 interface Options {
@@ -16,14 +16,16 @@ interface Options {
 export function tableCommands(program: Command): void {
   const tables = program.command('tables').description('List, share and drop tables.')
   onProject(tables.command('list').description('List tables and views, with rows, size and readers.')).action(list)
-  onTable(tables.command('share <table>').description('Let a role read all rows of a table.'))
+  onTable(
+    tables.command('share <tables...>').description('Let a role read all rows of tables; * stands for any characters.'),
+  )
     .addOption(role())
     .addHelpText(
       'after',
-      '\nExamples:\n  $ terrane tables share roads --with anon\n  $ terrane tables share scene --schema geoembeddings --with anon',
+      "\nExamples:\n  $ terrane tables share roads 'porto_*' --with anon\n  $ terrane tables share scene --schema geoembeddings --with anon",
     )
     .action(change('share_table'))
-  onTable(tables.command('unshare <table>').description('Undo share.'))
+  onTable(tables.command('unshare <tables...>').description('Undo share.'))
     .addOption(role())
     .action(change('unshare_table'))
   onTable(tables.command('drop <tables...>').description('Delete tables and their rows; * stands for any characters.'))
@@ -53,14 +55,27 @@ async function list({ profile, json }: Options): Promise<void> {
   )
 }
 
-function change(rpc: 'share_table' | 'unshare_table'): (table: string, options: Options) => Promise<void> {
-  return async (table, { profile, schema, with: to }) => {
+function change(rpc: 'share_table' | 'unshare_table'): (names: string[], options: Options) => Promise<void> {
+  return async (names, { profile, schema, with: to, json }) => {
     const connection = await connect(profile)
-    const before = await readersOf(connection, schema, table)
-    await call(connection, rpc, { p_schema: schema, p_table: table, p_role: to })
-    const now = await readersOf(connection, schema, table)
-    print(`${schema}.${table}: read by ${now}; before: ${before}`)
+    const apply = async (table: string) => {
+      const before = await readersOf(connection, schema, table)
+      await call(connection, rpc, { p_schema: schema, p_table: table, p_role: to })
+      return { table: `${schema}.${table}`, readers: await readersOf(connection, schema, table), before }
+    }
+    await printEach(await namedTables(connection, schema, names), apply, lineOfReaders, json)
   }
+}
+
+function lineOfReaders({ table, readers, before }: { table: string; readers: string[]; before: string[] }): string {
+  return `${table}: read by ${readers.join(', ')}; before: ${before.join(', ')}`
+}
+
+/** Tables by names and patterns; only patterns are looked up. @throws TABLE_NOT_FOUND */
+export async function namedTables(connection: Connection, schema: string, names: readonly string[]): Promise<string[]> {
+  return names.some((name) => name.includes('*'))
+    ? matching(await listTables(connection), schema, names)
+    : [...new Set(names)]
 }
 
 async function listTables(connection: Connection): Promise<Shown[]> {
@@ -68,10 +83,10 @@ async function listTables(connection: Connection): Promise<Shown[]> {
 }
 
 /** Roles that may read a table, besides its owner if it has one. */
-async function readersOf(connection: Connection, schema: string, table: string): Promise<string> {
+async function readersOf(connection: Connection, schema: string, table: string): Promise<string[]> {
   const found = (await listTables(connection)).find((row) => row.table_schema === schema && row.table_name === table)
   const roles = (found?.shared_with ?? []) as readonly string[]
-  return [...roles, 'service_role'].join(', ')
+  return [...roles, 'service_role']
 }
 
 /** Deletes tables of schema public and their rows. */
@@ -79,11 +94,9 @@ export async function dropTables(connection: Connection, tables: readonly string
   for (const table of tables) await call(connection, 'drop_table', { p_schema: 'public', p_table: table })
 }
 
-async function drop(names: string[], { profile, schema, yes }: Options): Promise<void> {
+async function drop(names: string[], { profile, schema, yes, json }: Options): Promise<void> {
   const connection = await connect(profile)
-  const tables = names.some((name) => name.includes('*'))
-    ? matching(await listTables(connection), schema, names)
-    : [...new Set(names)]
+  const tables = await namedTables(connection, schema, names)
   if (!yes) {
     const said = tables.map((table) => `${schema}.${table}`).join(', ')
     const [what, whose] = tables.length === 1 ? ['', 'its'] : [`${tables.length} tables, `, 'their']
@@ -91,10 +104,11 @@ async function drop(names: string[], { profile, schema, yes }: Options): Promise
       hint: 'Add --yes to do it.',
     })
   }
-  for (const table of tables) {
+  const dropOne = async (table: string) => {
     await call(connection, 'drop_table', { p_schema: schema, p_table: table })
-    print(`${schema}.${table}`)
+    return { table: `${schema}.${table}` }
   }
+  await printEach(tables, dropOne, ({ table }) => table, json)
 }
 
 /** Tables of a schema that match names and patterns; views are not dropped. @throws TABLE_NOT_FOUND */

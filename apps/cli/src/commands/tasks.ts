@@ -7,6 +7,7 @@ import { styleOf } from '../style.ts'
 import { readersOf, withReaders, type ReadersOptions } from '../readers.ts'
 import { onTask, runTask, type TaskOptions } from '../run-task.ts'
 import { datasetFile, upload, type StoredFile } from '../files.ts'
+import { namedTables } from './tables.ts'
 
 interface Options extends TaskOptions, AreaOptions, ReadersOptions {
   readonly table?: string
@@ -106,7 +107,9 @@ export function taskCommands(program: Command): void {
   onTask(
     program
       .command('tiles <tables...>')
-      .description('Make a PMTiles archive of vector tiles of a table, or of several, each a layer of it.'),
+      .description(
+        'Make a PMTiles archive of vector tiles of a table, or of several, each a layer of it; * stands for any characters.',
+      ),
   )
     .option('--schema <name>', 'their schema', 'public')
     .option(
@@ -237,7 +240,7 @@ function regions(table: string, options: Options): Promise<void> {
   )
 }
 
-function tiles([first = '', ...further]: string[], options: Options): Promise<void> {
+function tiles(names: string[], options: Options): Promise<void> {
   const { schema, zooms, name, filter, dropRate, rankBy, cluster, ...rest } = options
   const layer = {
     ...(schema !== undefined && { schema }),
@@ -249,13 +252,16 @@ function tiles([first = '', ...further]: string[], options: Options): Promise<vo
   return runTask(
     'archiveToPmtiles',
     rest,
-    async () => ({
-      table: first,
-      ...layer,
-      ...(zooms && { zooms: [...zooms] }),
-      ...(name !== undefined && { archiveName: name }),
-      ...(further.length > 0 && { layers: further.map((table) => ({ table, ...layer })) }),
-    }),
+    async (connection) => {
+      const [first = '', ...further] = await namedTables(connection, schema ?? 'public', names)
+      return {
+        table: first,
+        ...layer,
+        ...(zooms && { zooms: [...zooms] }),
+        ...(name !== undefined && { archiveName: name }),
+        ...(further.length > 0 && { layers: further.map((table) => ({ table, ...layer })) }),
+      }
+    },
     ({ bucket, path, tiles: count, bytes }) =>
       `${String(bucket)}/${String(path)}: ${String(count)} tiles, ${String(bytes)} bytes`,
   )

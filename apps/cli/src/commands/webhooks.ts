@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander'
 import { TASK_NAMES } from '@terrane/client'
 import { ask, connect } from '../connection.ts'
-import { note, print, printList, printOne, type Shown } from '../output.ts'
+import { note, printList, printOne, type Shown } from '../output.ts'
 import { onProject } from '../run-task.ts'
 import { targetOf } from './hooks.ts'
 import { pagesOf, projectQuery } from './pages.ts'
@@ -55,10 +55,10 @@ async function deliveries(id: string, { profile, json }: Options): Promise<void>
   )
 }
 
-async function remove(id: string, { profile }: Options): Promise<void> {
+async function remove(id: string, { profile, json }: Options): Promise<void> {
   const connection = await connect(profile)
   await ask(connection, `/worker/webhooks/${encodeURIComponent(id)}${projectQuery(connection)}`, { method: 'DELETE' })
-  print(id)
+  printOne({ id }, id, json)
 }
 
 function isNested(value: unknown): boolean {

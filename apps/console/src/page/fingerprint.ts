@@ -5,17 +5,29 @@ import { join, relative } from 'node:path'
 /** The file in a built page that records the sources it was built from. */
 export const FINGERPRINT_FILE = 'fingerprint'
 
-/** SHA-256 over everything the page is built from: its sources, the build's settings and the pinned dependencies. */
+/** Workspace packages whose sources are part of the page. */
+export const PAGE_PACKAGES = ['contracts', 'core', 'map-style'] as const
+
+/**
+ * SHA-256 over everything the page is built from: its sources, those of the packages in it, the build's settings and the
+ * pinned dependencies.
+ */
 export async function pageFingerprint(console: string): Promise<string> {
-  const web = await readdir(join(console, 'web'), { recursive: true, withFileTypes: true })
-  const files = web.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  const packages = PAGE_PACKAGES.map((name) => join(console, '..', '..', 'packages', name))
+  const folders = await Promise.all([join(console, 'web'), ...packages.map((path) => join(path, 'src'))].map(filesIn))
+  const settings = ['vite.config.ts', 'world.ts', 'package.json'].map((name) => join(console, name))
   const hash = createHash('sha256')
-  for (const path of [
-    ...files.toSorted(),
-    ...['vite.config.ts', 'world.ts', 'package.json'].map((name) => join(console, name)),
-  ]) {
+  for (const path of [...folders.flat(), ...settings, ...packages.map((folder) => join(folder, 'package.json'))]) {
     const bytes = await readFile(path)
     hash.update(`${relative(console, path).replaceAll('\\', '/')} ${bytes.length}\n`).update(bytes)
   }
   return hash.digest('hex')
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted()
 }

@@ -186,6 +186,28 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
     await saved()
   })
 
+  test('a map is printed on one page with its title, legend, scale and attribution', async () => {
+    await page.evaluate(() => {
+      const { body } = document
+      globalThis.print = () => void (body.dataset['printed'] = 'asked')
+    })
+    const before = await page.locator('.maplibregl-ctrl-scale').innerText()
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('button', { name: 'Print, or save as PDF' }).click()
+    await page.locator('body[data-printed=asked]').waitFor()
+    expect(await page.locator('img.printed-map').evaluate((img: HTMLImageElement) => img.naturalWidth)).toBe(2 * 1047)
+    await page.emulateMedia({ media: 'print' })
+    for (const part of ['.map-legend', '.maplibregl-ctrl-scale', '.maplibregl-ctrl-attrib', '.studio-head .title'])
+      expect([part, await page.locator(part).first().isVisible()]).toEqual([part, true])
+    expect(await page.getByRole('navigation', { name: 'Project' }).isVisible()).toBe(false)
+    await screenshot(page, 'maps-printed')
+    await page.emulateMedia({ media: null })
+    const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1')
+    expect(pdf.match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
+    await page.locator('html:not(.printing)').waitFor()
+    await expect.poll(() => page.locator('.maplibregl-ctrl-scale').innerText()).toBe(before)
+  })
+
   test('a map that was changed in another window is not overwritten', async () => {
     const other = await page.context().newPage()
     await other.goto(page.url())
@@ -243,6 +265,28 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
     await expect.poll(async () => (await fetch(tile, { headers })).status).not.toBe(200)
     // MapLibre 6.17 threw this once in three runs, after labels came and went; its cause is not known.
     expect(watch.trouble.filter((line) => !line.includes('Length of new data'))).toEqual([])
+  })
+
+  test('a raster dropped on another page is saved without a click, and a public map says that it is not public', async () => {
+    await page.goto(`${stack.consoleUrl}/p/local/jobs`)
+    await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor()
+    const scene = (await readFile(join(stack.home, 'data', 'demo-scene.tif'))).toString('base64')
+    await drop('scene.tif', scene, 'base64')
+    await page.getByRole('checkbox', { name: 'Show scene.tif' }).waitFor()
+    await saved()
+    await page.getByRole('button', { name: 'Share' }).click()
+    await page.getByRole('button', { name: 'Make it public' }).click()
+    const stranger = await (await browser.newContext()).newPage()
+    const zooms = new Set<string | undefined>()
+    stranger.on('request', (request) => {
+      if (request.url().includes('/raster/v1/tiles/')) zooms.add(/Quad\/(\d+)\//.exec(request.url())?.[1])
+    })
+    await stranger.goto((await page.getByLabel('Link').innerText()).trim())
+    await stranger.getByText('Not public: scene.tif').waitFor()
+    await mapReady(stranger)
+    // The engine asks for the tiles above one that it does not get, zoom by zoom.
+    expect(zooms.size).toBe(1)
+    await screenshot(stranger, 'maps-not-public')
   })
 
   async function savedCenter(): Promise<unknown> {

@@ -46,7 +46,7 @@ const maskFields = {
 const SceneAsset = Type.Object(
   {
     geotiffPath: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 4000, description: 'As for the request. This or storagePath.' }),
+      Type.String({ minLength: 1, maxLength: 4000, description: 'As for the request. This, or a file in storage.' }),
     ),
     storagePath: Type.Optional(storedFile('A GeoTIFF in the storage of the project.')),
     band: Type.Optional(bandNumber),
@@ -89,7 +89,9 @@ export const mask = () =>
   Type.Optional(
     Type.Object(
       {
-        geotiffPath: Type.Optional(Type.String({ minLength: 1, maxLength: 4000, description: 'This or storagePath.' })),
+        geotiffPath: Type.Optional(
+          Type.String({ minLength: 1, maxLength: 4000, description: 'This, or a file in storage.' }),
+        ),
         storagePath: Type.Optional(storedFile('A GeoTIFF in the storage of the project.')),
         band: Type.Optional(bandNumber),
         ...maskFields,
@@ -114,7 +116,7 @@ export const resampling = () =>
 export const GeoSource = Type.Object(
   {
     geotiffPath: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 4000, description: 'As for the request. This or storagePath.' }),
+      Type.String({ minLength: 1, maxLength: 4000, description: 'As for the request. This, or a file in storage.' }),
     ),
     storagePath: Type.Optional(storedFile('A GeoTIFF in the storage of the project.')),
     assets: assets(),

@@ -3,9 +3,10 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { IconButton, Loading, ProblemNotice, ProgressBar } from '../components/basics.tsx'
 import { toProblem, type Problem } from '../lib/api.ts'
 import { freeName, giveDropped, type Dropped } from '../lib/dropped.ts'
-import { jobLinks } from '../lib/job-links.ts'
+import { jobLinks, joinOf } from '../lib/job-links.ts'
 import { submitJob, type Job } from '../lib/jobs.ts'
 import { oneFile } from '../lib/one-file.ts'
+import { osmExtent } from '../lib/osm-extent.ts'
 import { previewOf } from '../lib/preview.ts'
 import { Link, navigate } from '../lib/router.tsx'
 import { readTables } from '../lib/tables.ts'
@@ -87,8 +88,11 @@ function Import(props: { projectRef: string; id: string; job: Job; onDone: () =>
   useEffect(() => {
     if (job?.terminal && job.status !== 'success') giveDropped({ id, tables: [], rasters: [] }, false)
     if (job?.status !== 'success') return
-    const tables = jobLinks(job).tables.filter(({ geometryType }) => geometryType !== null)
-    if (tables.length === 0) navigate(`/p/${projectRef}/jobs/${job.taskName}/${job.job_id}`)
+    const { tables: all } = jobLinks(job)
+    const tables = all.filter(({ geometryType }) => geometryType !== null)
+    // Rows without places are joined to a table that has them.
+    if (tables.length === 0)
+      navigate(all.length === 1 ? joinOf(projectRef, all[0]!) : `/p/${projectRef}/jobs/${job.taskName}/${job.job_id}`)
     else showDropped(projectRef, { id, tables: tables.map(({ schema, name }) => `${schema}.${name}`), rasters: [] })
     onDone()
   }, [job?.status])
@@ -129,7 +133,9 @@ async function take(
   if (sent.status === 'rejected') throw sent.reason
   signal.throwIfAborted()
   const path = sent.value
-  const fitting = taskFor(file.name, path)
+  // Map data from OpenStreetMap say which area they hold.
+  const extent = /\.pbf$/i.test(file.name) ? await osmExtent(file) : null
+  const fitting = taskFor(file.name, path, extent)
   const form = formOf(ref, fitting)
   show({ percent: 100, form })
   if (fitting.task === 'createGeoEmbeddings') {
@@ -150,12 +156,6 @@ async function take(
 
 function showDropped(ref: string, dropped: Dropped): void {
   if (giveDropped(dropped, location.pathname.endsWith('/maps/new'))) return
-  if (dropped.preview) {
-    giveDropped(dropped, true)
-    navigate(`/p/${ref}/maps/new`)
-    return
-  }
-  const [table] = dropped.tables
-  const asked = table === undefined ? { raster: dropped.rasters[0] ?? '' } : { table }
-  navigate(`/p/${ref}/maps/new?${new URLSearchParams(asked).toString()}`)
+  giveDropped(dropped, true)
+  navigate(`/p/${ref}/maps/new`)
 }

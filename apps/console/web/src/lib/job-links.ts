@@ -55,6 +55,11 @@ export function jobLinks({ taskName, result }: Pick<Job, 'taskName' | 'result'>)
   return { ...NONE, ...of(result) }
 }
 
+/** The page that joins a table without a geometry to one that has it. */
+export function joinOf(ref: string, { schema, name }: Pick<TableLink, 'schema' | 'name'>): string {
+  return `/p/${ref}/sql?join=${encodeURIComponent(`${schema}.${name}`)}`
+}
+
 function areaTable({ schema, name, rows, geometry_type: geometryType }: AreaTable): TableLink {
   return { schema, name, rows, geometryType }
 }

@@ -5,7 +5,7 @@ const LATITUDE = /^(lat|latitude|y|lat_?deg)$/i
 const LONGITUDE = /^(lon|lng|long|longitude|x|lon_?deg)$/i
 
 /**
- * The first rows of a delimited text as points without properties, if columns have names of latitudes and longitudes.
+ * The first rows of a delimited text as points, if columns have names of latitudes and longitudes.
  *
  * @param isWhole false where the text is cut off: its last line is left out
  */
@@ -20,11 +20,18 @@ export function pointsIn(text: string, most: number, isWhole: boolean): readonly
   for (const row of records) {
     const [lng, lat] = [degreesOf(row[x]), degreesOf(row[y])]
     if (Math.abs(lng) <= 180 && Math.abs(lat) <= 90) {
-      points.push({ type: 'Feature', properties: {}, geometry: { type: 'Point', coordinates: [lng, lat] } })
+      const properties = Object.fromEntries(head.map((name, i) => [name.trim(), valueOf(row[i])]))
+      points.push({ type: 'Feature', properties, geometry: { type: 'Point', coordinates: [lng, lat] } })
     }
     if (points.length === most) break
   }
   return points
+}
+
+/** Texts of numbers as numbers, except those with leading zeros, such as postal codes. */
+function valueOf(text = ''): string | number | null {
+  if (text === '') return null
+  return /^-?(0|[1-9]\d{0,15})(\.\d{1,20})?$/.test(text) ? Number(text) : text
 }
 
 function degreesOf(text: string | undefined): number {
@@ -47,6 +54,8 @@ function* recordsOf(text: string): Generator<string[], undefined> {
     yield record
     record = []
   }
+  // The text ends with a delimiter.
+  if (record.length > 0) yield [...record, '']
 }
 
 function mostFrequent(line: string): string {

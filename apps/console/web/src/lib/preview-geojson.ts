@@ -2,7 +2,7 @@
 const DEGREES = /CRS84|EPSG:{1,2}4326/i
 
 /**
- * The first features in a part of a GeoJSON text, without properties: those of a collection, or one per line. Empty
+ * The first features in a part of a GeoJSON text: those of a collection, or one per line. Empty
  * when the positions are not degrees.
  *
  * @example
@@ -57,17 +57,22 @@ function endOfString(text: string, from: number): number {
   return text.length
 }
 
-/** A feature without its properties, which a preview does not show; null for a geometry that a map cannot draw. */
+/** A feature with its plain properties; null for a geometry that a map cannot draw. */
 function readFeature(text: string): GeoJSON.Feature | null {
   try {
-    const { type, geometry } = JSON.parse(text) as Partial<GeoJSON.Feature>
+    const { type, geometry, properties } = JSON.parse(text) as Partial<GeoJSON.Feature>
     if (type !== 'Feature' || !geometry || geometry.type === 'GeometryCollection') return null
     const { type: kind, coordinates } = geometry
     if (!isNested(coordinates, DEPTHS.get(kind))) return null
-    return { type, properties: {}, geometry: { type: kind, coordinates } as GeoJSON.Geometry }
+    return { type, properties: plain(properties), geometry: { type: kind, coordinates } as GeoJSON.Geometry }
   } catch {
     return null
   }
+}
+
+/** Properties without documents and lists, which a preview neither draws nor colours. */
+function plain(properties: unknown): GeoJSON.GeoJsonProperties {
+  return Object.fromEntries(Object.entries(Object(properties)).filter(([, value]) => Object(value) !== value))
 }
 
 /** Nesting depth of the positions of a geometry. */

@@ -1,5 +1,5 @@
-import { qualified, replaceNames } from '@terrane/core/sql-text'
-import type { QuestionTable } from '@terrane/map-style/question'
+import { qualified, quoteLiteral, replaceNames } from '@terrane/core/sql-text'
+import { NUMBERED_KEYS, type QuestionTable } from '@terrane/map-style/question'
 import { projectPath, request } from './api.ts'
 
 /** Types that a parameter may have. */
@@ -55,6 +55,30 @@ export function geometryIn(columns: SqlResult['columns']): string | null {
 export async function readQuestionTable(ref: string, table: string, signal?: AbortSignal): Promise<QuestionTable> {
   const columns = await readColumns(ref, table, signal)
   return { table, columns: columns.map(({ name }) => name), geometry: geometryIn(columns) }
+}
+
+/**
+ * The table or view with a geometry that shares the most column names with a table, without keys that imports number; null
+ * when none shares one.
+ *
+ * @param table `schema.table`
+ */
+export async function bestPartner(ref: string, table: string, signal?: AbortSignal): Promise<string | null> {
+  const sql = `select n.nspname || '.' || c.relname as name
+from pg_catalog.pg_class c
+join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+join pg_catalog.pg_attribute b on b.attrelid = pg_catalog.to_regclass(:table) and b.attnum > 0 and b.attname = a.attname
+  and not (1 in (a.attnum, b.attnum) and a.attname in (${NUMBERED_KEYS.map(quoteLiteral).join(', ')}))
+where n.nspname = 'public' and c.relkind in ('r', 'p', 'v', 'm') and c.oid <> b.attrelid
+  and exists (select from pg_catalog.pg_attribute g where g.attrelid = c.oid and not g.attisdropped
+    and g.atttypid = (select oid from pg_catalog.pg_type where typname = 'geometry' limit 1))
+group by n.nspname, c.relname, c.oid
+order by count(*) desc, c.oid desc limit 1`
+  const dot = table.indexOf('.')
+  const value = qualified(table.slice(0, dot), table.slice(dot + 1))
+  const { rows } = await readStatement(ref, { sql, parameters: [{ name: 'table', type: 'text', value }] }, signal)
+  return rows[0] ? String(rows[0]['name']) : null
 }
 
 /** The parameters in a statement, with their former types and values. */

@@ -97,9 +97,18 @@ export function dropTable(ref: string, table: Table): Promise<void> {
   return request('DELETE', pathOf(ref, table))
 }
 
-/** Client code that reads the table. */
-export function callOf(table: Table, language: 'supabase-js' | 'curl'): string {
+/** A word of a shell's command, quoted if need be. */
+function word(text: string): string {
+  return /^[\w.][\w.-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/** Client code that reads the table, or the command that writes its layers for QGIS. */
+export function callOf(table: Table, language: 'supabase-js' | 'curl' | 'qgis'): string {
   const { table_schema: schema, table_name: name } = table
+  if (language === 'qgis') {
+    const of = schema === 'public' ? '' : ` --schema ${word(schema)}`
+    return `terrane qgis ${word(name)}${of} --role service --file ${word(`${name}.qlr`)}`
+  }
   if (language === 'curl') {
     const profile = schema === 'public' ? '' : ` -H "Accept-Profile: ${schema}"`
     return `curl "$PROJECT_URL/rest/v1/${name}?limit=10" -H "apikey: $ANON_KEY"${profile}`

@@ -14,6 +14,8 @@ export const CITY_NAMES_ZOOM = 8
  * Zoom from which on names of side streets are drawn: the last zoom of archives. The style would start one zoom later.
  */
 const STREET_NAMES_ZOOM = 14
+/** Zoom from which on house numbers are drawn. The style would start later. */
+const HOUSE_NUMBERS_ZOOM = 16
 /** Line layers of water in Protomaps' style; `basemapTiles` has lines and areas in separate layers. */
 const WATERWAYS: ReadonlySet<string> = new Set(['water_stream', 'water_river', 'water_waterway_label'])
 
@@ -23,17 +25,36 @@ export async function cityLayers(
   { dark, isGrey, source }: { readonly dark: boolean; readonly isGrey: boolean; readonly source: string },
 ): Promise<LayerSpecification[]> {
   const { layers, namedFlavor } = await import('@protomaps/basemaps')
-  const flavor = namedFlavor(isGrey ? (dark ? 'black' : 'grayscale') : dark ? 'dark' : 'light')
+  const named = namedFlavor(isGrey ? (dark ? 'black' : 'grayscale') : dark ? 'dark' : 'light')
+  const flavor = dark ? { ...named, ...legibleNames() } : named
   return layers(source, flavor, { lang: navigator.language.slice(0, 2) }).flatMap((layer) => {
     // The world basemap beneath supplies the background.
     if (layer.id === 'background' || layer.id === 'earth') return []
-    const table = WATERWAYS.has(layer.id) ? 'waterways' : layer['source-layer' as keyof typeof layer]
+    const table = tableOf(layer)
     if (!layerIds.includes(table as string)) return []
     const placed = { ...layer, 'source-layer': table } as LayerSpecification
     if (placed.type === 'symbol') placed.minzoom ??= CITY_NAMES_ZOOM
     if (placed.id === 'roads_labels_minor') placed.minzoom = STREET_NAMES_ZOOM
+    if (placed.id === 'address_label') placed.minzoom = HOUSE_NUMBERS_ZOOM
     return withoutSprites(placed)
   })
+}
+
+/** The table whose tiles a layer of Protomaps' style draws. */
+function tableOf(layer: LayerSpecification): string | undefined {
+  if (WATERWAYS.has(layer.id)) return 'waterways'
+  return layer.id === 'address_label' ? 'addresses' : (layer as { 'source-layer'?: string })['source-layer']
+}
+
+/** Colours of names on dark ground, where those of the style have a contrast below 3:1; and of what lies beside them. */
+function legibleNames() {
+  const { land, label, halo } = mapColors(true)
+  const names = ['roads_label_minor', 'roads_label_major', 'subplace_label', 'city_label', 'address_label'] as const
+  const entries = names.flatMap((name) => [
+    [name, name === 'city_label' ? '#c3cdd3' : label],
+    [`${name}_halo`, halo],
+  ])
+  return { ...Object.fromEntries(entries), buildings: '#253036', earth: land }
 }
 
 /** Layers for an archive of raster tiles, of Protomaps' schema, or of other layers. */

@@ -1,4 +1,4 @@
-import type { GeoJSONSource, Map as MapLibreMap } from 'maplibre-gl'
+import type { ExpressionSpecification, GeoJSONSource, Map as MapLibreMap } from 'maplibre-gl'
 import { boxOf } from './box.ts'
 import { positionsOf } from './geometry.ts'
 import { lookAt } from './look-at.ts'
@@ -6,20 +6,28 @@ import { lookAt } from './look-at.ts'
 const is = (kind: string) => ['==', ['geometry-type'], kind] as ['==', ['geometry-type'], string]
 const layersOf = (id: string) => [`${id}-area`, `${id}-line`, `${id}-point`] as const
 
-/** Draws features in one colour under an id, in place of earlier ones. */
-export function drawFeatures(map: MapLibreMap, id: string, features: readonly GeoJSON.Feature[], color: string): void {
+/** Draws features under an id, in place of earlier ones: in one colour, or by an expression of their properties. */
+export function drawFeatures(
+  map: MapLibreMap,
+  id: string,
+  features: readonly GeoJSON.Feature[],
+  color: string | ExpressionSpecification,
+): void {
   const data: GeoJSON.FeatureCollection = { type: 'FeatureCollection', features: [...features] }
   const [area, line, point] = layersOf(id)
   const source = map.getSource<GeoJSONSource>(id)
   if (source) void source.setData(data)
   else {
     map.addSource(id, { type: 'geojson', data })
-    map.addLayer({ id: area, type: 'fill', source: id, filter: is('Polygon'), paint: { 'fill-opacity': 0.25 } })
-    map.addLayer({ id: line, type: 'line', source: id, paint: { 'line-width': 2 } })
+    map.addLayer({ id: area, type: 'fill', source: id, filter: is('Polygon'), paint: {} })
+    map.addLayer({ id: line, type: 'line', source: id, paint: {} })
     const paint = { 'circle-radius': 5, 'circle-stroke-width': 1, 'circle-stroke-color': '#ffffff' }
     map.addLayer({ id: point, type: 'circle', source: id, filter: is('Point'), paint })
   }
   map.setPaintProperty(area, 'fill-color', color)
+  // Areas of one colour are told apart by their outlines; others look as the layer will.
+  map.setPaintProperty(area, 'fill-opacity', typeof color === 'string' ? 0.25 : 0.75)
+  map.setPaintProperty(line, 'line-width', typeof color === 'string' ? 2 : ['case', is('Polygon'), 0.5, 2])
   map.setPaintProperty(line, 'line-color', color)
   map.setPaintProperty(point, 'circle-color', color)
 }

@@ -1,10 +1,17 @@
 import type { LayerSpecification, Map as MapLibreMap, SourceSpecification } from 'maplibre-gl'
 import { addressed, compile, type MapDocument, type Style } from '@terrane/map-style'
+import { TileRefused } from './engine.ts'
 
-type Layer = LayerSpecification & { readonly paint?: object; readonly layout?: object; readonly filter?: unknown }
+type Layer = LayerSpecification & {
+  readonly source?: string
+  readonly paint?: object
+  readonly layout?: object
+  readonly filter?: unknown
+}
 
 /** Layers of the document have ids with this prefix, which other layers of the page do not use. */
-const isOwn = (id: string) => id.startsWith('map:')
+const PREFIX = 'map:'
+const isOwn = (id: string) => id.startsWith(PREFIX)
 
 /** Draws a map; only changes since the last call are passed to the engine. */
 export function drawMap(map: MapLibreMap, document: MapDocument, base: string): void {
@@ -42,6 +49,24 @@ function drawStyle(map: MapLibreMap, style: Style): void {
   }
   const order = layers.map(({ id }) => id)
   if (map.getLayersOrder().filter(isOwn).join() !== order.join()) for (const id of order) map.moveLayer(id)
+}
+
+/**
+ * Removes the rasters of a public map that others may not read, because the engine would ask for their tiles at one zoom
+ * after the other.
+ *
+ * @param onRemoved called with the id of each such layer of the document
+ */
+export function removeForbiddenRasters(map: MapLibreMap, onRemoved: (id: string) => void): void {
+  map.on('error', ({ error, sourceId }: { error: unknown; sourceId?: string }) => {
+    const isForbidden = error instanceof TileRefused && error.isForbidden
+    // oxlint-disable-next-line no-console -- The engine does not log errors that have a listener.
+    if (!isForbidden) console.error(error)
+    if (!isForbidden || sourceId === undefined || map.getSource(sourceId)?.type !== 'raster') return
+    for (const { id, source } of map.getStyle().layers as Layer[]) if (source === sourceId) map.removeLayer(id)
+    map.removeSource(sourceId)
+    onRemoved(sourceId.slice(PREFIX.length))
+  })
 }
 
 /** Ids of the layers of the map that is drawn. */

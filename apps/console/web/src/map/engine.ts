@@ -22,9 +22,20 @@ addProtocol('pmtiles', archives.tile)
 // does not.
 addProtocol('page', async ({ url }, { signal }) => {
   const response = await fetch(url.slice('page://'.length), { signal })
-  if (!response.ok) throw new Error(`a tile was answered with ${response.status}`)
+  if (!response.ok) throw new TileRefused(response.status)
   return { data: await response.arrayBuffer() }
 })
+
+/** A tile that the server did not give. */
+export class TileRefused extends Error {
+  /** True when the caller may not read the source of the tile; another tile of it will be refused, too. */
+  readonly isForbidden: boolean
+
+  constructor(status: number) {
+    super(`a tile was answered with ${status}`)
+    this.isForbidden = status === 401 || status === 403
+  }
+}
 
 /** Labels use the page's own font, so no glyphs are downloaded. */
 export const FONT = ['Inter Variable']

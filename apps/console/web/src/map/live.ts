@@ -25,6 +25,8 @@ export interface ColumnStats {
   readonly missing: number
   readonly distinct: number
   readonly values: readonly { readonly value: string | number | boolean; readonly rows: number }[]
+  /** Five classes of about equal count, or fewer; empty for other types than numbers. */
+  readonly classes: readonly { readonly from: number; readonly to: number; readonly rows: number }[]
 }
 
 /** Tables of the project with a geometry, without embeddings tables, which have their own section. */

@@ -9,17 +9,9 @@ import {
 import { projectPath, request } from '../lib/api.ts'
 import { tableLabel } from '../lib/tables.ts'
 import { layerColor } from './colors.ts'
+import { firstColoring } from './first-coloring.ts'
 import type { Box } from './graticule.ts'
 import { readStats, readTileJson } from './live.ts'
-
-/** Column names that often have interesting numbers. */
-const TELLING = /pop|count|total|value|price|height|level|area|density|amount|rate|score|temp|speed|people|inhabitants/i
-/** Column names that are identifiers. */
-const NAMES = /(^|_)(id|fid|gid|code|zip|srid|osm_id|year|number|nr)$/i
-/** Maximum categories: the number of colours in a palette. */
-const MOST_CATEGORIES = 7
-/** Maximum columns whose values are counted for a first style. */
-const MOST_ASKED = 4
 
 /** Metadata of a raster from `/raster/v1/info`. */
 export interface RasterInfo {
@@ -34,6 +26,8 @@ export interface RasterInfo {
 
 const newId = () => crypto.randomUUID().slice(0, 8)
 const ANY_ZOOM = [0, 24] as const
+/** Rows from which on outlines are thin. */
+const MOST_OUTLINED = 5000
 
 /** A layer of a table with a suggested style: categories by colours, numbers by classes, else one colour. */
 export async function tableLayer(ref: string, table: string, signal?: AbortSignal): Promise<VectorLayer> {
@@ -43,7 +37,8 @@ export async function tableLayer(ref: string, table: string, signal?: AbortSigna
     vector_layers: [about],
   } = await readTileJson(ref, table, signal)
   const geometry = geometryOf(about?.geometry_type ?? '')
-  const color = await firstColoring(ref, table, about?.fields ?? {}, signal).catch(() => null)
+  const statsOf = (name: string) => readStats(ref, table, name, signal)
+  const color = await firstColoring(about?.fields ?? {}, statsOf).catch(() => null)
   return {
     id: newId(),
     title: tableLabel(table).replaceAll('_', ' '),
@@ -58,7 +53,7 @@ export async function tableLayer(ref: string, table: string, signal?: AbortSigna
     draw: 'features',
     color: color ?? { by: 'one', color: layerColor(table) },
     size: geometry === 'line' ? 2 : 5,
-    outline: { color: '#ffffff', width: geometry === 'line' ? 0 : 0.8 },
+    outline: { color: '#ffffff', width: geometry === 'line' ? 0 : outlineWidth(color) },
     label: null,
     filters: [],
   }
@@ -113,14 +108,6 @@ export async function classify(
   return { by: 'number', property, method, palette, isReversed, starts, high: high ?? 0, rows: counts, missing }
 }
 
-/** The most frequent values of a column. */
-export async function categorise(ref: string, table: string, property: string, palette: string): Promise<Coloring> {
-  const { rows, missing, values } = await readStats(ref, table, property)
-  const shown = values.slice(0, MOST_CATEGORIES)
-  const others = rows - missing - shown.reduce((sum, one) => sum + one.rows, 0)
-  return { by: 'category', property, palette, values: shown, others, missing }
-}
-
 export function readDistribution(
   ref: string,
   table: string,
@@ -135,27 +122,11 @@ export function readDistribution(
   })
 }
 
-async function firstColoring(
-  ref: string,
-  table: string,
-  fields: Readonly<Record<string, string>>,
-  signal?: AbortSignal,
-): Promise<Coloring | null> {
-  const names = Object.keys(fields).filter((name) => !NAMES.test(name))
-  const numbers = names.filter((name) => fields[name] === 'Number' && TELLING.test(name)).slice(0, 1)
-  const kinds = names.filter((name) => fields[name] !== 'Number').slice(0, MOST_ASKED - numbers.length)
-  for (const name of [...numbers, ...kinds]) {
-    const { type, distinct, rows } = await readStats(ref, table, name, signal)
-    if (type === 'Number' && distinct > MOST_CATEGORIES)
-      return classify(
-        ref,
-        { table, property: name },
-        { method: 'quantile', count: 5, palette: 'viridis', isReversed: false, starts: [] },
-      )
-    if (type !== 'Number' && distinct > 1 && distinct <= MOST_CATEGORIES && rows > distinct)
-      return categorise(ref, table, name, 'vivid')
-  }
-  return null
+/** Outlines of many small features would cover their colours. */
+function outlineWidth(color: Coloring | null): number {
+  const rows = color?.by === 'number' ? color.rows.reduce((sum, of) => sum + of, 0) : 0
+  const known = color?.by === 'category' ? color.values.reduce((sum, of) => sum + of.rows, color.others) : rows
+  return known > MOST_OUTLINED ? 0.2 : 0.8
 }
 
 function geometryOf(type: string): VectorLayer['geometry'] {

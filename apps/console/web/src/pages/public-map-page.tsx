@@ -5,7 +5,7 @@ import { documentOf, type Style } from '@terrane/map-style'
 import { Loading, ProblemNotice } from '../components/basics.tsx'
 import { request } from '../lib/api.ts'
 import { useResource } from '../lib/use-resource.ts'
-import { drawPublicMap, drawnLayers } from '../map/draw-map.ts'
+import { drawPublicMap, drawnLayers, removeForbiddenRasters } from '../map/draw-map.ts'
 import { lookAt } from '../map/look-at.ts'
 import { MapCanvas } from '../map/map-canvas.tsx'
 import { FeatureCard, type ClickedFeature } from './map/feature-card.tsx'
@@ -17,12 +17,14 @@ export function PublicMapPage(): JSX.Element {
   const style = useResource(path, (signal) => request<Style>('GET', `/api${path}`, undefined, signal))
   const [map, setMap] = useState<MapLibreMap | null>(null)
   const [clicked, setClicked] = useState<readonly ClickedFeature[]>([])
+  const [hidden, setHidden] = useState<readonly string[]>([])
   const document_ = style.value && documentOf(style.value)
   useEffect(() => {
     if (document_) document.title = document_.title
   }, [style.value])
   useEffect(() => {
     if (!map || !style.value || !document_) return
+    removeForbiddenRasters(map, (id) => setHidden((now) => [...now, id]))
     drawPublicMap(map, style.value)
     const { view, layers } = document_
     if (view) map.jumpTo({ center: [view.center[0], view.center[1]], zoom: view.zoom })
@@ -45,6 +47,11 @@ export function PublicMapPage(): JSX.Element {
       <h1 class="visually-hidden">{document_.title}</h1>
       <MapCanvas label={`Map ${document_.title}`} projectRef={path} onMap={setMap}>
         <Legend layers={document_.layers} />
+        {hidden.length > 0 && (
+          <div class="hint-bar" role="status">
+            Not public: {document_.layers.flatMap(({ id, title }) => (hidden.includes(id) ? [title] : [])).join(', ')}
+          </div>
+        )}
         {clicked.length > 0 && <FeatureCard features={clicked} onClose={() => setClicked([])} />}
       </MapCanvas>
     </main>

@@ -75,6 +75,7 @@ export function TablePanel(props: TableProps & { onClose: () => void; onChange: 
         {table.kind !== 'view' && <Sharing project={project} table={table} onChange={onChange} />}
         <Code label="With supabase-js" text={callOf(table, 'supabase-js')} />
         <Code label="With curl" text={callOf(table, 'curl')} />
+        {table.geometry_type && <Code label="With QGIS" text={callOf(table, 'qgis')} />}
         {table.kind !== 'view' && <Removal project={project} table={table} onChange={onChange} />}
       </div>
     </section>

@@ -4,7 +4,7 @@ import { Facts } from '../../components/facts.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { linkTo } from '../../lib/files.ts'
 import { formatBytes, formatFact, formatJson, formatNumber, humanise } from '../../lib/format.ts'
-import { jobLinks, type FileLink, type TableLink } from '../../lib/job-links.ts'
+import { jobLinks, joinOf, type FileLink, type TableLink } from '../../lib/job-links.ts'
 import { jobSources, type Job, type JobSources } from '../../lib/jobs.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
@@ -77,6 +77,11 @@ function Tables({ project, tables }: { project: Project; tables: readonly TableL
               </td>
               <td class="num">
                 {table.rows > 0 && table.geometryType !== null && <TableLinks project={project} table={table} />}
+                {table.rows > 0 && table.geometryType === null && (
+                  <Link class="button small" href={joinOf(project.ref, table)}>
+                    Join to a map
+                  </Link>
+                )}
               </td>
             </tr>
           ))}

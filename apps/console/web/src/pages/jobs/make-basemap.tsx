@@ -13,10 +13,11 @@ import { useResource } from '../../lib/use-resource.ts'
 export function MakeBasemap(props: { projectRef: string; tables: readonly TableLink[] }): JSX.Element | null {
   const { projectRef, tables } = props
   const { busy, problem, run } = useAction()
-  const prefix = basemapPrefix(tables.map(({ name }) => name))
+  const names = tables.map(({ name }) => name)
+  const prefix = basemapPrefix(names)
   const archives = useResource(prefix, (signal) => readLayers(projectRef, signal))
   if (prefix === null) return null
-  const body = basemapTiles(prefix, prefix)
+  const body = basemapTiles(prefix, prefix, names)
   const isThere = archives.value?.data.some(({ name }) => name === body.archiveName)
   const make = async () => {
     const job = await submitJob(projectRef, 'archiveToPmtiles', body)

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Map as MapLibreMap, MapMouseEvent } from 'maplibre-gl'
-import type { SearchFrom } from '../../lib/embeddings.ts'
+import type { EmbeddingTable, SearchFrom } from '../../lib/embeddings.ts'
 import { readCatalogue } from '../../lib/embeddings.ts'
 import type { Project } from '../../lib/project.ts'
 import { navigate, usePlace } from '../../lib/router.tsx'
@@ -48,6 +48,7 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
       .catch(() => {})
   }, [map, layer])
   useClicks(map, { table, from }, (like) => show(table, like), setClicked)
+  useOnlyTable(catalogue.value, table ?? layer, (only) => show(only, null))
 
   const show = (next: string | null, like: SearchFrom | null, earlier: string | null = null) => {
     const asked = new URLSearchParams()
@@ -91,6 +92,21 @@ function Hint({ from }: { from: SearchFrom | null }): JSX.Element | null {
   if (from === null) return <div class="hint-bar">Click a tile to find similar ones</div>
   if (!('like' in from)) return null
   return <div class="hint-bar">Shift and click adds a similar tile, Alt and click a different one</div>
+}
+
+/** Chooses the table of a project that has only one, unless something was chosen before. */
+function useOnlyTable(
+  catalogue: readonly EmbeddingTable[] | undefined,
+  shown: string | null,
+  onTable: (table: string) => void,
+): void {
+  const isOpening = useRef(true)
+  useEffect(() => {
+    if (!catalogue) return
+    const [only] = catalogue
+    if (isOpening.current && only && catalogue.length === 1 && shown === null) onTable(only.table_name)
+    isOpening.current = false
+  }, [catalogue])
 }
 
 /** The map with its tile layers; sections draw into them once the map is ready. */

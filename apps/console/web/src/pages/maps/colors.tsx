@@ -13,7 +13,9 @@ import { Histogram } from '../../components/histogram.tsx'
 import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { layerColor } from '../../map/colors.ts'
-import { categorise, classify, readDistribution, type ClassWish } from '../../map/new-layer.ts'
+import { categoryColoring } from '../../map/first-coloring.ts'
+import { readStats } from '../../map/live.ts'
+import { classify, readDistribution, type ClassWish } from '../../map/new-layer.ts'
 import { Choice, ColorInput, Option, stripes } from './controls.tsx'
 import type { OptionsProps } from './options.ts'
 
@@ -51,7 +53,7 @@ export function Colors(props: OptionsProps): JSX.Element {
     // Numbers that were entered for one column are not used for another.
     else if (fields[property] === 'Number')
       classes(property, wishOf(color).method === 'manual' ? { method: 'quantile', count: 5 } : {})
-    else void run(async () => paint(await categorise(project.ref, table, property, 'vivid')))
+    else void run(async () => paint(categoryColoring(property, await readStats(project.ref, table, property), 'vivid')))
   }
   const names = [['', 'one colour'] as const, ...Object.keys(fields)]
   return (

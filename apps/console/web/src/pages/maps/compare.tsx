@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
-import type { MapDocument, RasterLayer } from '@terrane/map-style'
+import type { MapDocument } from '@terrane/map-style'
 import { Button, IconButton, Segmented } from '../../components/basics.tsx'
 import { projectPath } from '../../lib/api.ts'
 import { drawMap } from '../../map/draw-map.ts'
@@ -52,7 +52,7 @@ export function Compare(props: {
   onPair: (pair: Pair | null) => void
 }): JSX.Element | null {
   const { projectRef, map, document_, pair, onPair } = props
-  const rasters = document_.layers.filter((layer): layer is RasterLayer => layer.kind === 'raster')
+  const rasters = document_.layers.filter((layer) => layer.kind === 'raster')
   const [mode, setMode] = useState<'swipe' | 'fade'>('swipe')
   const [at, setAt] = useState(50)
   if (rasters.length < 2) return null

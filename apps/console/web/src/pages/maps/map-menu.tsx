@@ -11,6 +11,7 @@ import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
 import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
+import { pngOf, printMap } from '../../map/print-map.ts'
 import type { EditedMap } from './use-map.ts'
 
 interface MenuProps {
@@ -48,7 +49,8 @@ export function MapMenu(props: MenuProps): JSX.Element {
           return (
             <>
               {item('Versions', () => setOpen('versions'))}
-              {item('Save as PNG', () => map && savePicture(map, `${name}.png`))}
+              {item('Save as PNG', () => map && void pngOf(map).then((blob) => saveBlob(blob, `${name}.png`)))}
+              {item('Print, or save as PDF', () => map && void printMap(map))}
               {item('Save as style JSON', () => void saveStyle(project, edited, `${name}.json`))}
               <Link class="item" href={`/p/${project.ref}/maps`}>
                 All maps
@@ -195,12 +197,6 @@ function Versions({ project, kept, edited, onClose }: MenuProps & { onClose: () 
       </div>
     </Dialog>
   )
-}
-
-/** The picture is read in the same frame as it is drawn, because the engine's buffer is empty afterwards. */
-function savePicture(map: MapLibreMap, name: string): void {
-  map.once('render', () => map.getCanvas().toBlob((blob) => blob && saveBlob(blob, name)))
-  map.triggerRepaint()
 }
 
 /** A style for other programs: with the project's URL, and without a key. */

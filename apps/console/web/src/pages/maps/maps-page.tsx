@@ -17,7 +17,7 @@ export function MapsPage({ project }: { project: Project }): JSX.Element {
     <div class="page">
       <header class="page-head">
         <h1>Maps</h1>
-        <div class="row">
+        <div class="actions">
           <Link class="button" href={`${base}/map`}>
             Explore embeddings
           </Link>

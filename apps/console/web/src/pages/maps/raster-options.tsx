@@ -1,10 +1,12 @@
 import type { JSX } from 'preact'
-import type { RasterLayer } from '@terrane/map-style'
+import type { MapLayer } from '@terrane/map-style'
 import { Button, ProblemNotice } from '../../components/basics.tsx'
 import type { Project } from '../../lib/project.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { readRaster, type RasterInfo } from '../../map/new-layer.ts'
 import { Choice, NumberInput, Option } from './controls.tsx'
+
+type RasterLayer = Extract<MapLayer, { readonly kind: 'raster' }>
 
 /** Colormap names of `/raster/v1`. */
 const COLORMAPS = ['viridis', 'magma', 'cividis', 'turbo', 'ylgnbu', 'rdbu', 'spectral']

@@ -1,13 +1,21 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Map as MapLibreMap } from 'maplibre-gl'
-import type { MapLayer } from '@terrane/map-style'
+import type { ExpressionSpecification, Map as MapLibreMap } from 'maplibre-gl'
+import { colorOf, type MapLayer } from '@terrane/map-style'
 import { toProblem, type Problem } from '../../lib/api.ts'
 import { takeDropped, type Dropped } from '../../lib/dropped.ts'
+import { fieldsOf, sampleStats } from '../../lib/sample-stats.ts'
 import { useStore } from '../../lib/store.ts'
 import { isDark } from '../../lib/theme.ts'
 import { mapColors } from '../../map/colors.ts'
 import { drawFeatures, lookAtFeatures, removeFeatures } from '../../map/draw-features.ts'
+import { firstColoring } from '../../map/first-coloring.ts'
 import { rasterLayer, tableLayer } from '../../map/new-layer.ts'
+
+/** The first features of a file, and their colours; null for one colour. */
+interface Preview {
+  readonly features: readonly GeoJSON.Feature[]
+  readonly color: ExpressionSpecification | null
+}
 
 /** State of files that were dropped on the page. */
 export interface DroppedState {
@@ -24,7 +32,7 @@ export function useDropped(
   onLayers: (made: readonly MapLayer[]) => void,
 ): DroppedState {
   const [problem, setProblem] = useState<Problem | null>(null)
-  const [previews, setPreviews] = useState<ReadonlyMap<string, readonly GeoJSON.Feature[]>>(new Map())
+  const [previews, setPreviews] = useState<ReadonlyMap<string, Preview>>(new Map())
   const dark = useStore(isDark)
   const latest = useRef({ map, onLayers })
   latest.current = { map, onLayers }
@@ -38,7 +46,7 @@ export function useDropped(
     }
     return takeDropped((dropped) => {
       const { id, preview } = dropped
-      if (preview) setPreviews((now) => new Map([...now, [id, preview]]))
+      if (preview) void coloredPreview(preview).then((made) => setPreviews((now) => new Map([...now, [id, made]])))
       else {
         const take = async () => {
           const { layers, refused } = await layersOf(ref, dropped)
@@ -53,13 +61,19 @@ export function useDropped(
   }, [])
   useEffect(() => {
     if (!map) return
-    for (const [id, features] of previews) {
+    for (const [id, { features, color }] of previews) {
       const isNew = !map.getSource(sourceOf(id))
-      drawFeatures(map, sourceOf(id), features, mapColors(dark).accent)
+      drawFeatures(map, sourceOf(id), features, color ?? mapColors(dark).accent)
       if (isNew) lookAtFeatures(map, features)
     }
   }, [map, previews, dark])
-  return { problem, previewed: [...previews.values()].reduce((sum, { length }) => sum + length, 0) }
+  return { problem, previewed: [...previews.values()].reduce((sum, { features }) => sum + features.length, 0) }
+}
+
+/** A preview with the colours that its layer will have, by the values of its features. */
+async function coloredPreview(features: readonly GeoJSON.Feature[]): Promise<Preview> {
+  const color = await firstColoring(fieldsOf(features), (name) => sampleStats(features, name))
+  return { features, color: color && (colorOf(color) as ExpressionSpecification) }
 }
 
 const sourceOf = (id: string) => `preview:${id}`

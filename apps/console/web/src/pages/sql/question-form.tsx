@@ -1,9 +1,10 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { sqlOf, type Question, type QuestionTable } from '@terrane/map-style/question'
+import { sharedColumn, sqlOf, type Question, type QuestionTable } from '@terrane/map-style/question'
 import { Button, Loading, ProblemNotice, Segmented } from '../../components/basics.tsx'
 import type { Project } from '../../lib/project.ts'
-import { readQuestionTable, type SqlParameter } from '../../lib/sql.ts'
+import { usePlace } from '../../lib/router.tsx'
+import { bestPartner, readQuestionTable, type SqlParameter } from '../../lib/sql.ts'
 import { readTables, tableLabel } from '../../lib/tables.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { Choice, NumberInput, Option } from '../maps/controls.tsx'
@@ -26,31 +27,37 @@ const SAID: Readonly<Record<Exclude<Verb, 'none'>, readonly [table: string, othe
 
 type OnAsk = (sql: string, parameters: readonly SqlParameter[]) => void
 
-/** Four common questions, each converted to SQL. */
+/** Four common questions, each converted to SQL. `?join=schema.table` begins with a join of that table. */
 export function QuestionForm({ project, onAsk }: { project: Project; onAsk: OnAsk }): JSX.Element {
-  const [verb, setVerb] = useState<Verb>('none')
+  const joined = usePlace().query.get('join')
+  const [verb, setVerb] = useState<Verb>(joined === null ? 'none' : 'key')
   return (
     <>
       <Segmented label="Question" value={verb} options={VERBS} onChange={setVerb} />
-      {verb !== 'none' && <Tables key={verb} project={project} verb={verb} onAsk={onAsk} />}
+      {verb !== 'none' && <Tables key={verb} project={project} verb={verb} joined={joined} onAsk={onAsk} />}
     </>
   )
 }
 
-function Tables({
-  project,
-  verb,
-  onAsk,
-}: {
+function Tables(props: {
   project: Project
   verb: Exclude<Verb, 'none'>
+  /** `schema.table` whose columns are to be joined to another table. */
+  joined: string | null
   onAsk: OnAsk
 }): JSX.Element {
+  const { project, verb, joined, onAsk } = props
   const tables = useResource(`tables ${project.ref}`, (signal) => readTables(project.ref, signal))
   const [chosen, setChosen] = useState<readonly [string, string]>(['', ''])
   const usable = tables.value?.filter(({ geometry_type: kind }) => verb === 'key' || kind !== null) ?? []
   const names = usable.map(({ table_schema: schema, table_name: name }) => `${schema}.${name}`)
-  const [table = '', other = ''] = [chosen[0] || names[0], chosen[1] || (names[1] ?? names[0])]
+  const partner = useResource(`partner ${joined} ${verb}`, (signal) =>
+    joined === null || verb !== 'key' ? Promise.resolve(null) : bestPartner(project.ref, joined, signal),
+  )
+  const map = usable.find(({ geometry_type: kind }) => kind !== null)
+  const first = map && `${map.table_schema}.${map.table_name}`
+  const given = verb === 'key' && joined !== null && !partner.loading ? [partner.value ?? first, joined] : names
+  const [table = '', other = ''] = [chosen[0] || given[0], chosen[1] || (given[1] ?? given[0])]
   const both = useResource(`question ${project.ref} ${table} ${other}`, (signal) =>
     table === ''
       ? Promise.resolve(null)
@@ -78,7 +85,7 @@ function Tables({
           {unusable && (
             <p class="dim">{tableLabel(unusable.table)} has no column of geometries in degrees (EPSG:4326).</p>
           )}
-          {both.value && !unusable && (
+          {both.value && !unusable && !partner.loading && (
             <Details
               key={`${table} ${other}`}
               verb={verb}
@@ -100,7 +107,7 @@ function Details(props: {
 }): JSX.Element {
   const { verb, onAsk } = props
   const [table, other] = props.tables
-  const same = table.columns.find((column) => column !== table.geometry && other.columns.includes(column))
+  const same = sharedColumn(table, other)
   const [keys, setKeys] = useState<readonly [string, string]>([same ?? table.columns[0]!, same ?? other.columns[0]!])
   const [meters, setMeters] = useState(500)
   const [sum, setSum] = useState('')

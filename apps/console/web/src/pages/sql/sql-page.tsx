@@ -11,6 +11,7 @@ import { KeepForm } from './keep-form.tsx'
 import { ParameterRows } from './parameter-rows.tsx'
 import { QuestionForm } from './question-form.tsx'
 import { ResultMap } from './result-map.tsx'
+import { TableList } from './table-list.tsx'
 
 /** A statement, its rows as a table or on a map, and options to store them. */
 export function SqlPage({ project }: { project: Project }): JSX.Element {
@@ -52,6 +53,7 @@ export function SqlPage({ project }: { project: Project }): JSX.Element {
             if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !isEmpty && !busy) ask(sql, parameters)
           }}
         />
+        <TableList project={project} onSql={setSql} />
         <ParameterRows parameters={parameters} onChange={setBefore} />
         <div class="row">
           <button type="submit" class="button primary" disabled={busy || isEmpty} title="Ctrl+Enter">
