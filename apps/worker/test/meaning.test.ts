@@ -172,11 +172,12 @@ describe('a picture of a table that is not 8 bits deep', () => {
     )
     const area = {
       type: 'box',
-      box: rows[0]!.box,
+      bounds: rows[0]!.box,
+      boundsCrs: 4326,
+      crs: 3857,
       size: [TILE, TILE],
       maxSize: TILE,
       shape: null,
-      plane: 'mercator',
     } as const
     const request = { kind: 'picture', area, style, format: 'png', mask: true } as const
     const picture = await pool.render(
