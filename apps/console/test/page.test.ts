@@ -66,7 +66,9 @@ describe('the built page', () => {
     const sources = await Promise.all(
       names.filter((name) => /\.tsx?$/.test(name)).map((name) => readFile(join(web, name), 'utf8')),
     )
-    const used = sources.flatMap((text) => [...text.matchAll(/from '@terrane\/([a-z-]+)/g)].map(([, name = '']) => name))
+    const used = sources.flatMap((text) =>
+      [...text.matchAll(/from '@terrane\/([a-z-]+)/g)].map(([, name = '']) => name),
+    )
     expect([...new Set(used)].toSorted()).toEqual(PAGE_PACKAGES)
     const copy = await mkdtemp(join(tmpdir(), 'terrane-page-sources-'))
     try {

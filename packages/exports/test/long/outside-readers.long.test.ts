@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { JobWarning } from '@terrane/contracts'
+import { wholeSql } from '@terrane/database/scan'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findTable } from '../../src/index.ts'
@@ -120,7 +121,7 @@ async function wantedRows(table: string, format: Written) {
   const hasOrder = source.columns.some(({ name }) => name === 'n')
   const { rows } = await db.database.query<Record<string, string | null>>(
     `select ${[...texts, `${shape ? `encode(st_asbinary(${shape}, 'NDR'), 'hex')` : 'null'} as shape`].join(', ')}
-     from ${source.from}${hasOrder ? ' order by n' : ''}`,
+     from ${wholeSql(source.from)}${hasOrder ? ' order by n' : ''}`,
   )
   return {
     geometry: source.geometry,
