@@ -11,7 +11,7 @@ const databaseWithoutTls = defineError(
   'DATABASE_WITHOUT_TLS',
   'invalid',
   () => 'The database server does not support TLS, which sslmode in its URL requires',
-  () => ({ hint: 'Enable TLS on the server, or set sslmode to prefer or disable if the network is trusted.' }),
+  () => ({ hint: 'Enable TLS on the server, or use sslmode=prefer or sslmode=disable if the network is trusted.' }),
 )
 
 export const answerTooLarge = defineError(

@@ -109,7 +109,7 @@ describe('a manifest that does not fit', () => {
     const embedding = embed(modelOf(times), { context: { ...CONTEXT, [what]: null } })
     await expect(embedding).rejects.toMatchObject({
       code: 'MODEL_INPUT_MISSING',
-      message: expect.stringContaining(`takes ${what} by its input ${input}`) as string,
+      message: expect.stringContaining(`needs ${what} for its input ${input}`) as string,
     })
   })
 
