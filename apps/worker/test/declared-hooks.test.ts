@@ -131,7 +131,9 @@ describe(`hooks that functions declare (${testLane()})`, () => {
     { timeout: 60_000 },
     async () => {
       await sql('create table public.quiet (id int primary key, v int)')
-      const change = () => sql('update orders set v = v + 1')
+      // Changes that lock rows in one order cannot wait for each other.
+      const change = () =>
+        sql('update orders set v = v + 1 from (select id from orders order by id for update) o where orders.id = o.id')
       work = ({ path }) => (path === '/functions/v1/endless' ? change() : Promise.resolve())
       await serve('endless', { tables: ['insert or update on orders'] })
       await serve('other', { tables: ['insert on quiet'] })

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Readable } from 'node:stream'
 import { openStore } from '@terrane/storage'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { readerProcesses, wasmEngine } from '@terrane/files'
 import { ogr2ogrImport } from '../src/jobs/ogr2ogr-import.ts'
 import { HEADERS, openWorker, submit, until, type TestWorker } from './harness.ts'
@@ -20,13 +20,15 @@ const place = { type: 'Point', coordinates: [1, 2], properties: { a: 1 } }
 const places = { type: 'GeometryCollection', geometries: [place] }
 
 const program = new URL('../src/jobs/file-import/read.worker.ts', import.meta.url)
-const startReader = readerProcesses({ program, stuckSeconds: 3 })
+const impatient = readerProcesses({ program, stuckSeconds: 3 })
+const patient = readerProcesses({ program })
+let startReader = impatient
 
 let worker: TestWorker
 let made = 0
 beforeAll(async () => {
   worker = await openWorker({
-    tasks: [ogr2ogrImport({ engine: wasmEngine, startReader, maxBytes: 2 ** 24 })],
+    tasks: [ogr2ogrImport({ engine: wasmEngine, startReader: (...of) => startReader(...of), maxBytes: 2 ** 24 })],
   })
   const bucket = { public: false, fileSizeLimit: null, allowedMimeTypes: null }
   await openStore(worker.env['TERRANE_STORAGE']!).createBucket('files', bucket)
@@ -87,13 +89,23 @@ describe('what a process fails with reaches the job', () => {
 })
 
 test('a cancelled job ends its process, with nothing left behind', async () => {
-  const line = JSON.stringify(point)
-  const self = await start(`${line}\n`.repeat(20_000))
-  await until(worker, self, ({ progress }) => progress?.phase === 'import' || progress?.phase === 'download')
+  const started = Promise.withResolvers<void>()
+  startReader = (...of) => {
+    started.resolve()
+    return patient(...of)
+  }
+  onTestFinished(() => {
+    startReader = impatient
+  })
+  const self = await start(await geoPackageOf(ENDLESS))
+  await started.promise
   await worker.app.inject({ method: 'DELETE', url: self, headers: HEADERS })
   expect(await until(worker, self)).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })
   await expectNothingLeft()
 })
+
+/** Query of a view without an end. */
+const ENDLESS = 'with recursive c(x) as (select 1 union all select x + 1 from c) select x as fid, x as a from c'
 
 /** A GeoPackage whose only layer is a view. */
 async function geoPackageOf(view: string): Promise<Buffer> {
@@ -111,7 +123,6 @@ async function geoPackageOf(view: string): Promise<Buffer> {
 }
 
 describe('a file that costs more than a file may is refused, and its lane goes on', () => {
-  const ENDLESS = 'with recursive c(x) as (select 1 union all select x + 1 from c) select x as fid, x as a from c'
   test.each([
     { name: 'a view without an end', view: ENDLESS, message: /CPU time without progress/ },
     { name: 'a value of 800 MB', view: 'select 1 as fid, zeroblob(800000000) as a', message: /more memory/ },
