@@ -8,7 +8,7 @@ export interface GeometryForm {
   readonly inDegrees: boolean
   /** Geometries that the format cannot hold. */
   readonly lacks: readonly Lack[]
-  /** Its header has types and system, before the rows. */
+  /** The header of the format has types and reference system, before the rows. */
   readonly typesFirst: boolean
 }
 

@@ -1,7 +1,7 @@
 /** Facts about geometries before they are read. */
 export interface SourceGeometry {
   readonly name: string
-  /** Null where the column does not say, so that each row has its own. */
+  /** EPSG code; null when the column does not declare one, so that each row has its own. */
   readonly srid: number | null
   /** Whether the column declares its system; otherwise rows may have none. */
   readonly isDeclared: boolean
@@ -28,7 +28,7 @@ export interface Remedy {
   readonly change: (geometry: string) => string
   /** Whether geometries of an ISO type may need it. */
   readonly concerns: (type: number) => boolean
-  /** The ISO type that one becomes. */
+  /** The ISO type that a type becomes. */
   readonly typeOf: (type: number) => number
 }
 

@@ -37,19 +37,15 @@ export interface Traffic {
 }
 
 /**
- * A {@link RangeFetch} by the runtime's `fetch`. It goes wherever a URL leads: a server that takes URLs from strangers needs a
- * guarded one.
+ * A {@link RangeFetch} by the runtime's `fetch`. It checks no addresses, so a server that accepts URLs of untrusted
+ * callers needs a guarded fetch.
  *
- * @throws DOWNLOAD_REFUSED (status 4xx but 429), DOWNLOAD_FAILED, DOWNLOAD_TOO_LARGE
+ * @throws DOWNLOAD_REFUSED (status 4xx except 429), DOWNLOAD_FAILED, DOWNLOAD_TOO_LARGE
  *
- * @example
- * ```ts
- * import assert from 'node:assert/strict'
- * import { webFetch } from '@terrane/overture'
+ * @example ```ts import assert from 'node:assert/strict' import { webFetch } from '@terrane/overture'
  *
- * const { status, headers } = await webFetch('data:text/plain,hello', { maxBytes: 100 })
- * assert.deepEqual([status, headers['content-type']], [200, 'text/plain'])
- * ```
+ * const { status, headers } = await webFetch('data:text/plain,hello', { maxBytes: 100 }) assert.deepEqual([status,
+ * headers['content-type']], [200, 'text/plain']) ```
  */
 export const webFetch: RangeFetch = async (url, { headers = {}, maxBytes, signal, accept = [] }) => {
   const stop = new AbortController()

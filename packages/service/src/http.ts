@@ -54,7 +54,7 @@ const LONGEST_REQUEST_MS = 120_000
 const REQUEST_ID = /^[\w.:/+=-]{1,128}$/
 
 /**
- * Makes an app's HTTP server, not yet listening: request ids (`x-request-id` accepted when sane, else made; echoed),
+ * Makes an app's HTTP server, not yet listening: request ids (`x-request-id` accepted when valid, else made; echoed),
  * validation (bodies as they are, query and path converted), problem answers, also for unknown routes.
  */
 export function createHttp(options: HttpOptions): Http {

@@ -29,7 +29,7 @@ export interface LoggerOptions {
   readonly byTurn?: boolean
 }
 
-/** Characters of lines that are written before their turn is over. */
+/** Maximum characters of held lines; beyond them lines are written before the turn ends. */
 const MOST_HELD = 64 * 1024
 
 /**

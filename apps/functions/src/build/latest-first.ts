@@ -9,7 +9,7 @@ export class LatestFirst {
     this.#most = most
   }
 
-  /** Runs this once it has its turn. */
+  /** Runs the work when its turn comes. */
   async run<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (this.#running >= this.#most) await new Promise<void>((resolve) => this.#waiting.set(name, resolve))
     this.#running++

@@ -26,7 +26,7 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
   'x-forwarded-proto',
   'x-forwarded-port',
   'forwarded',
-  // Extensions of WebSocket, such as compression: without them a message is as large as its frames say.
+  // Without WebSocket extensions such as compression, the frames state the true size of a message.
   'sec-websocket-extensions',
 ])
 const NOT_RETURNED: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'x-request-id', 'x-function-version', 'x-error-code'])
@@ -141,7 +141,7 @@ export function exchangeServiceKey(
  * @param raw names and values, alternating, as received
  * @param connection value of the Connection header, which may name further headers to leave out
  * @param client address of the peer
- * @param about isTrusted: whether the peer is a proxy that is believed about the addresses before its own
+ * @param about isTrusted: whether the peer is a proxy whose forwarding headers are trusted
  */
 export function forwardedHeaders(
   raw: readonly string[],

@@ -17,8 +17,8 @@ const AT_ONCE = 16
 const FIRST_BUILD_MS = 20_000
 
 /**
- * Serves the functions of a folder and follows its files. Saved changes are served once code and policy have been
- * still. As soon as a stricter policy is on disk, callers are no longer admitted under the weaker one.
+ * Serves the functions of a folder and follows its files. Saved changes are served once code and policy have stopped
+ * changing. As soon as a stricter policy is on disk, callers are no longer admitted under the weaker one.
  */
 export class FolderSource implements AsyncDisposable {
   readonly #context: FolderContext

@@ -33,8 +33,7 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
  * line feeds and bytes after the end are errors. Interim responses (1xx) are skipped; 101 is an error unless it was
  * asked for, and then what follows it until the connection closes is its body.
  *
- * Reading HTTP here instead of through a general client halves what the host spends on a warm call; the bench
- * `warm.bench.ts` holds it to that.
+ * Reading HTTP here instead of with a general client halves the host's CPU time of a warm call (`warm.bench.ts`).
  */
 export class ResponseReader {
   /** True when the connection may carry another request after the message that just ended. */

@@ -46,7 +46,7 @@ export class DeclaredHooks {
       await using project = await projects.openForSubmit(scopeOf(hook), undefined)
       await dropHook(project.database, hooks, hook)
     }
-    // At once: the database of one project that does not answer holds up no other.
+    // Concurrently, so that an unresponsive database of one project does not delay other projects.
     const gone = (await database.query<HookRow>(tables.gone)).rows
     await Promise.all(gone.map((hook) => this.#try(hook, () => drop(hook))))
     for (const { id } of (await database.query<{ id: string }>(jobs.gone)).rows) await webhooks.delete(id)
@@ -63,7 +63,7 @@ export class DeclaredHooks {
     const { table, ...changes } = readTableEntry(wanted.entry)
     const of = { table_schema: 'public', table_name: table, ...changes, condition: null, attempts: ATTEMPTS }
     const made = await hooks.insert(scope, MOST_HOOKS, { ...this.#facts(wanted), ...of })
-    // Else another worker was faster.
+    // If the table is not full, another worker has inserted the hook.
     if (!made && (await hooks.all(scope)).length >= MOST_HOOKS) throw tableHooksFull({ most: MOST_HOOKS })
   }
 

@@ -121,7 +121,7 @@ export class FlatCoordinates {
     return bytes[this.#at]!
   }
 
-  /** The numbers of a position and the bracket behind them. */
+  /** Reads the numbers of a position and the closing bracket. */
   #position(bytes: Uint8Array, level: number): boolean {
     if (this.#depth === 0) this.#depth = level
     else if (this.#depth !== level) return false

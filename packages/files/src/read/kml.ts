@@ -123,7 +123,7 @@ function survey(layer: KmlLayer, { data, geometry }: Placemark, document: KmlDoc
   }
 }
 
-/** A declared type counts where all values are of it. */
+/** A field has its declared type if all values fit it. */
 function fieldsOf({ fields }: KmlLayer): Field[] {
   const own = [...fields].map(([name, { declared, guess }]): Field => {
     const numbers = ['int2', 'int4', 'int8', 'float8']

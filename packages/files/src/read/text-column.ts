@@ -45,7 +45,7 @@ export interface ColumnPlace {
   readonly sign: DecimalSign | null
   /** Whether it is one of the two columns of coordinates. */
   readonly isCoordinate: boolean
-  /** Fields end with a comma, so that one within a field may separate things of a list. */
+  /** Fields end with a comma, so a comma within a field may separate items of a list. */
   readonly isCommaTable: boolean
 }
 
@@ -205,7 +205,7 @@ export class TextColumn {
     return OF_CODES.test(this.#name) || (OF_VERSIONS.test(this.#name) && this.#kinds.has('float8'))
   }
 
-  /** Numbers, days or times, but for units and words for no value. */
+  /** Whether the cells are numbers, days or times apart from units and words for no value. */
   get #isAlmostPlain(): boolean {
     return this.#has('amount') || this.#kinds.size > 0 || [...this.#forms].some((form) => form !== 'none')
   }

@@ -13,7 +13,7 @@ export type RateSubject = { readonly key: string } | { readonly user: string } |
 const WINDOW_MS = 60_000
 /** Wrong keys of one address in a minute, after which no further one is looked up. */
 const MAX_WRONG_KEYS = 6000
-/** Most keys that are remembered as good. */
+/** Maximum number of remembered valid keys. */
 const MAX_GOOD = 10_000
 
 /**

@@ -185,8 +185,8 @@ function bareHost(url: URL): string {
 }
 
 /**
- * The address of a host that a caller named for another protocol, e.g. a database: checked as a URL's host is. Dial this
- * very address.
+ * The address of a host that a caller named for another protocol, e.g. a database: checked as a URL's host is. Connect
+ * to the returned address, without another look-up.
  *
  * @throws URL_REFUSED, DOWNLOAD_FAILED when the name cannot be resolved
  */

@@ -35,7 +35,7 @@ export async function readBytes(
 const MAX_VALUES = 1_000_000
 
 /**
- * Another server's JSON, weighed before it is read.
+ * Parses another server's JSON; its size and depth are checked first.
  *
  * @throws DOWNLOAD_TOO_LARGE, BODY_TOO_DEEP, BODY_TOO_WIDE, SyntaxError
  */

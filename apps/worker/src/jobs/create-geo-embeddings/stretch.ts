@@ -99,8 +99,8 @@ function describeValues(values: string): string {
 /**
  * The stretch of a table of this project.
  *
- * @throws SCALE_FROM_UNUSABLE when there is no such table, its model has another number of channels or unit, or it is none
- * of a raster
+ * @throws SCALE_FROM_UNUSABLE when there is no such table, its model has another number of channels or unit, or it was
+ * not made from rasters
  */
 export async function referenceOfTable(
   database: Queryable,

@@ -32,7 +32,7 @@ export class Replication {
     this.#options = options
   }
 
-  /** Whether a URL from a file, which may come from outside, is the one of this server. */
+  /** Whether a URL is the one of this server. It may come from an untrusted file and be invalid. */
   isAt(url: string): boolean {
     try {
       return folderUrl(url) === this.url

@@ -7,7 +7,7 @@ export const NODE_SIZE = 16
 const NODE_BYTES = 40
 const HILBERT_BITS = 16
 
-/** Boxes of features and where they lie in a file, four numbers and two for each. */
+/** Boxes of features (four numbers each) and their positions in a file (two numbers each). */
 export class Places {
   #values = new Float64Array(6 * 1024)
   count = 0

@@ -123,7 +123,7 @@ export class Kv {
     return this.atomic().enqueue(value, options).commit()
   }
 
-  /** The entries, again after each change; the store is polled once a second. */
+  /** Yields the entries, and again after each change; the store is polled once a second. */
   watch(keys: readonly Key[]): ReadableStream<Entry[]> {
     this.#assertReadable(keys)
     const { stream, stop } = watch(

@@ -86,7 +86,7 @@ export async function publishCollection(
   )
 }
 
-/** @param skipped sources without a shard, which the table has as they are */
+/** @param skipped number of sources without a shard, because the table has their current version */
 function outcomeOf(shards: readonly GeoShard[], skipped: number): Outcome {
   const total = shards.length + skipped
   const sources = new Map<number, EmbeddingSource>()
