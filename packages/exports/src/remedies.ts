@@ -37,7 +37,7 @@ const TIN = 16
 const TRIANGLE = 17
 const ISO_Z = 1000
 const ISO_M = 2000
-/** Degrees that a segment in place of an arc turns by at most, as for imports. */
+/** Maximum angle of the arc that one segment replaces, in degrees; the same as for imports. */
 const ARC_STEP = 4
 /** Types without arcs that others become, by their codes in ISO WKB. */
 const STRAIGHT: Readonly<Record<number, number>> = { 8: 2, 9: 2, 10: 3, 11: 5, 12: 6, 13: 2, 14: 3 }

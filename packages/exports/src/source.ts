@@ -15,7 +15,7 @@ import { FORMS, type GeometryForm } from './forms.ts'
 import { remediesFor, type SourceGeometry } from './remedies.ts'
 
 const WGS84 = 4326
-/** Maximum digits behind the point: enough for each double, as the server writes the shortest exact form. */
+/** Maximum digits after the point: enough for each double, as the server writes the shortest exact form. */
 export const DIGITS = 40
 
 /** Kind of values in a column of an export. */
@@ -36,7 +36,7 @@ export type Kind =
   | 'time'
   /** `2024-02-29T13:45:10.123456Z`, and as dates. */
   | 'timestamptz'
-  /** The same without `Z`: the time of some place. */
+  /** The same without `Z`: a local time. */
   | 'timestamp'
   /** Hexadecimal digits. */
   | 'bytea'

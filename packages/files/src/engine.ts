@@ -126,7 +126,7 @@ export function plainComplaint(messages: string): string {
   return [...new Set(lines)].slice(-3).join('; ').slice(0, 600)
 }
 
-/** @throws LAYER_UNKNOWN, CONVERSION_FAILED when there is no layer at all */
+/** @throws LAYER_UNKNOWN, CONVERSION_FAILED when there are no layers */
 export function checkLayer(layers: readonly Layer[], wanted: string | null): void {
   if (layers.length === 0) throw conversionFailed({ reason: 'it has no layers' })
   if (wanted !== null && !layers.some(({ name }) => name === wanted)) {

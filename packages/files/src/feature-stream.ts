@@ -97,7 +97,7 @@ export interface EncodedRows {
 
 /** Makes bytes of the rows of a layer, in the process that reads them. */
 export interface RowEncoder {
-  /** True when no more rows are wanted. */
+  /** True when no more rows are needed. */
   readonly isComplete: boolean
   /** Warnings about values that could not be kept. */
   readonly warnings: Warnings

@@ -3,7 +3,7 @@ import pretty from 'pino-pretty'
 
 export type { Logger }
 
-/** Field names whose values never reach a log, at the top and one level down. */
+/** Field names whose values never reach a log, at the top and up to two levels down. */
 const SECRET_FIELDS = [
   'apikey',
   'authorization',

@@ -31,7 +31,7 @@ export class LateSchemas {
   }
 
   /**
-   * Texts of the query and the path become numbers and booleans where the schema says so; bodies are never converted.
+   * Texts of the query and the path are converted to numbers and booleans by the schema; bodies are never converted.
    * Validation stops at the first error, because a large body may have millions. Small bodies are then validated again
    * for all errors.
    */

@@ -246,7 +246,7 @@ export class RemoteStore implements ArtifactStore {
     return infos
   }
 
-  /** Makes one JSON request; null for "not found", which that API reports with status 400 or 404. */
+  /** Makes one JSON request. A GET gives null for "not found", which that API reports with status 400 or 404. */
   async #call(method: 'GET' | 'POST' | 'DELETE', route: string, body?: unknown): Promise<unknown> {
     const response = await this.#fetch(`${this.#base}${route}`, {
       method,

@@ -1,10 +1,10 @@
-/** Work that runs a few at a time, the latest request first. Hurried work begins at once. */
+/** Runs a limited number of works concurrently, the latest request first. Hurried work begins at once. */
 export class LatestFirst {
   readonly #most: number
   readonly #waiting = new Map<string, () => void>()
   #running = 0
 
-  /** @param most number that run at once, besides hurried ones */
+  /** @param most maximum number of concurrent works, besides hurried ones */
   constructor(most: number) {
     this.#most = most
   }

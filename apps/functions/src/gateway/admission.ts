@@ -35,7 +35,7 @@ export class Admission {
     this.#onError = options.onError
   }
 
-  /** Refusal of a request by its form, whoever the caller is; null when the form is accepted. */
+  /** Refusal of a request by its form, independent of the caller; null when the form is accepted. */
   refusalOf({ request, upgrade }: Incoming, policy: Policy): Problem | null {
     const { method, headers } = request
     if (!methodsOf(policy).includes(method!)) return refusals.methodRefused(method!, policy)

@@ -50,8 +50,7 @@ export function hasTooManyHeaders({ rawHeaders }: IncomingMessage): boolean {
 }
 
 /**
- * Headers of a call by the platform, for a time of a cron expression or with messages of a queue; accepted from the
- * service role alone.
+ * Headers of a call by the platform, for a cron time or with messages of a queue; accepted only from the service role.
  */
 const PLATFORM_HEADERS = ['x-terrane-cron', 'x-terrane-queue'] as const
 const PLATFORM_VALUE = /^[\w%.!~*'()-]{1,2000}$/
@@ -87,7 +86,7 @@ export interface RequestFacts {
 /**
  * The head of a request for the function's instance, with the blank line.
  *
- * @param path the function's name and the rest of the path
+ * @param path the function's name and the remaining path
  * @param bodyBytes size of the body; 0 without one, null for one whose size is not known yet
  */
 export function requestHead(

@@ -77,7 +77,10 @@ export class MinuteRing {
     return at
   }
 
-  /** Seconds below which `rank` durations lie, linear within a bucket like Prometheus' `histogram_quantile`. */
+  /**
+   * The duration in seconds that `rank` calls do not exceed, interpolated within a bucket like Prometheus'
+   * `histogram_quantile`.
+   */
   #quantile(buckets: Float64Array, rank: number): number {
     let before = 0
     for (const [at, bound] of this.#bounds.entries()) {

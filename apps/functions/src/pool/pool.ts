@@ -187,7 +187,7 @@ export class Pool implements Tenant {
     return this.#instances.filter(({ exitReason, retiring }) => exitReason === null && !retiring).length
   }
 
-  /** Number of further calls that the event loops of the instances allow. */
+  /** Number of further calls that the concurrency of the policy allows on the instances. */
   get #unused(): number {
     let unused = 0
     for (const { accepting, inflight } of this.#instances)

@@ -3,7 +3,7 @@ import type { Sealer } from '@terrane/service'
 import { nameTaken, secretOutdated } from '../errors.ts'
 import type { Policy } from '../policy.ts'
 
-/** A version as it is recorded. */
+/** The record of a version. */
 export interface VersionRecord {
   readonly version: number
   readonly digest: string

@@ -11,7 +11,7 @@ import { isEnabled } from './function-folder.ts'
 import { ServedFolder } from './served-folder.ts'
 import { FolderWatcher } from './watcher.ts'
 
-/** Number of folders that are read and built at a time, besides those with a waiting call. */
+/** Maximum number of folders that are read and built concurrently, besides folders with a waiting call. */
 const AT_ONCE = 16
 /** Longest time that a call waits for the first build of its function. */
 const FIRST_BUILD_MS = 20_000

@@ -28,7 +28,10 @@ export interface DeclaredHooksOptions {
   readonly logger: Logger
 }
 
-/** Makes the table hooks and webhooks that functions declare in function.json, and deletes those they do not declare any more. */
+/**
+ * Makes the table hooks and webhooks that functions declare in function.json, and deletes hooks that are no longer
+ * declared.
+ */
 export class DeclaredHooks {
   readonly #options: DeclaredHooksOptions
   /** Times of `performance.now` before which a hook is not tried again, by hook. */
@@ -104,7 +107,10 @@ export class DeclaredHooks {
   }
 }
 
-/** Statements that read the hooks of a table that no function declares any more, and the entries of a policy's field that have none. */
+/**
+ * Statements that read the hooks of a table that functions no longer declare, and the declared entries that have no
+ * hook yet.
+ */
 function declared(table: string, field: string) {
   const wanted = `select distinct p.project_id as declared_by, p.name as function_name, e.value as entry
     from ${LIVE_FUNCTIONS} p cross join jsonb_array_elements_text(p.policy->'${field}') e (value)`

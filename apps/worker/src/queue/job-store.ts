@@ -122,7 +122,7 @@ export class JobStore {
     return pageOf(rows, options.limit)
   }
 
-  /** Marks a job as running; null when it has ended or is to be cancelled. */
+  /** Marks a job as running; null when it has ended. */
   async start(id: string, attempt: number): Promise<JobRow | null> {
     const { rows } = await this.#database.query<JobRow>(
       `update terrane.jobs set status = 'running', attempt = $2, waits = false,

@@ -95,7 +95,7 @@ function rewrite(code: string, pattern: RegExp, textOf: (groups: readonly string
   return code.replace(pattern, (whole: string, ...groups: string[]) => textOf(groups) ?? whole)
 }
 
-/** Path for a URL relative to a module; undefined when it is no file URL. */
+/** Path for a URL relative to a module; undefined when it is not a file URL. */
 function besideOf(module: string, text: string): string | undefined {
   try {
     return fileURLToPath(new URL(text, pathToFileURL(module)))

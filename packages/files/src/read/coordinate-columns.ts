@@ -37,7 +37,7 @@ const WORDS = {
     y: ['y', 'northing', 'northings', 'hochwert', 'nordwert'],
   },
 } as const
-/** Words that are long enough to be known within another, as in `decimalLatitude` and `stoplatitude`. */
+/** Words that are long enough to be recognised within another, as in `decimalLatitude` and `stoplatitude`. */
 const WITHIN = { longitude: 'x', latitude: 'y' } as const
 
 export interface Columns {

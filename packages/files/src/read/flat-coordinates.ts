@@ -115,7 +115,7 @@ export class FlatCoordinates {
     this.#numberAt = end
   }
 
-  /** The next byte that is no blank. */
+  /** The next byte other than a space. */
   #next(bytes: Uint8Array): number {
     while (BLANKS.has(bytes[this.#at]!)) this.#at++
     return bytes[this.#at]!

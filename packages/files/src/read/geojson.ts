@@ -60,7 +60,7 @@ class Survey {
   srid: number | null = WGS84
   rows = 0
   hasGeometry = false
-  /** Members of features that GeoJSON does not know. */
+  /** Members of features that GeoJSON does not define. */
   readonly foreign = new Set<string>()
   readonly ids = new TypeGuess()
   hasIds = false

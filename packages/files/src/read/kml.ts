@@ -43,7 +43,10 @@ interface KmlLayer {
   readonly fields: Map<string, { declared: FieldType | null; guess: TypeGuess }>
 }
 
-/** Opens KML (OGC 12-007r2): a layer for each folder or document that holds placemarks of its own. */
+/**
+ * Opens KML (OGC 12-007r2): a layer for each folder or document that holds placemarks of its own. @throws
+ * CONVERSION_FAILED
+ */
 export async function openKml(path: string): Promise<FeatureReader> {
   const warnings = new Warnings()
   const layers = new Map<number, KmlLayer>()

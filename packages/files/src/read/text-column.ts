@@ -66,7 +66,7 @@ const OF_CODES = /(?<!\p{L})(phone|telephone|telefon|telefono|tel|mobile|mobil|h
 /** Names of columns whose fractions are versions: 1.10 comes after 1.9. */
 const OF_VERSIONS = /(?<!\p{L})(version|release|firmware)(?!\p{L})/iu
 
-/** Finds out what a column of a text table holds, from all of its cells. */
+/** Determines the type of a column of a text table from all of its cells. */
 export class TextColumn {
   readonly #name: string
   readonly #isAsked: boolean

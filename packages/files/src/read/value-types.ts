@@ -102,7 +102,7 @@ function kindOf(value: unknown): Kind | null {
   }
 }
 
-/** The kind of a text that is no number. */
+/** The kind of a text other than a number. */
 function kindOfText(text: string): Kind {
   // Most texts are neither days nor times, which their first character shows.
   const first = text.charCodeAt(0)

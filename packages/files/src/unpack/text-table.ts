@@ -19,7 +19,7 @@ const HEADER_WORDS = 2
 const PROSE_WORDS = 2.5
 
 /**
- * Refuses text that is no table: a header with a delimiter, or a single column of geometries, and rows that have as
+ * Refuses text that is not a table: a header with a delimiter, or a single column of geometries, and rows that have as
  * many fields. A text whose first line names the delimiter (`sep=;`) is always a table, also with a single column or
  * with sentences.
  *

@@ -8,9 +8,9 @@ const LONGEST_MS = 30_000
 const SILENT_MS = 5000
 
 /**
- * Answers refusals at once, also while the body is still being sent. The rest of the body is read and dropped for a
- * limited time, then the connection closes. If the connection closed during the upload, a caller or proxy that has not
- * read the answer yet would lose it.
+ * Answers refusals at once, also while the body is still being sent. The rest of the body is read and dropped; if that
+ * takes too long, the connection is closed. A connection that closed at once would lose the answer for a caller or
+ * proxy that has not read it yet.
  */
 export function discardRefused(app: Http): void {
   app.addHook('onSend', async ({ raw }, reply) => {
@@ -33,8 +33,8 @@ export function outlastAnswer(request: IncomingMessage, response: ServerResponse
 }
 
 /**
- * Reads the rest of a refused request and drops it, for a limited time. If the connection closed during the upload, a
- * caller or proxy that has not read the answer yet would lose it.
+ * Reads the rest of a refused request and drops it; if that takes too long, the connection is closed. A connection that
+ * closed at once would lose the answer for a caller or proxy that has not read it yet.
  */
 export function discardRest(raw: IncomingMessage): void {
   raw.resume()

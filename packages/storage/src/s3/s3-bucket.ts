@@ -151,7 +151,7 @@ export class S3Bucket {
         Prefix,
         ContinuationToken,
         MaxKeys: Math.min(size ?? MAX_KEYS, MAX_KEYS),
-        // Services differ in whether a folder comes after its own name, so all that is in it is passed over.
+        // Services differ in whether a folder comes after its own name, so all keys in the folder are skipped.
         StartAfter: after?.endsWith('/') ? after + LAST_CHARACTER : after,
         ...(flat && { Delimiter: '/' }),
       }

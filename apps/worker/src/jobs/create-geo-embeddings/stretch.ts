@@ -8,7 +8,8 @@ import type { GeoRequest } from './request.ts'
 
 /**
  * How pixels of a table were converted to the model's input: the object of the catalogue's `scale`, by which tables are
- * compared. Ranges are in physical values (stored · band_scale + band_offset; decibels of that where `unit` says so).
+ * compared. Ranges are in physical values (stored · band_scale + band_offset; in decibels of that if `unit` is
+ * decibels).
  */
 export interface StoredStretch {
   readonly origin: Scale['origin']

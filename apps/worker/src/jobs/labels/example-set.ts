@@ -113,7 +113,7 @@ function labelled(
 
 /** Locations of rows in the order of `ids`, and their size: the 90th percentile of the diagonals. */
 async function placesOf(database: Database, tableName: string, ids: readonly number[]) {
-  // A row at the antimeridian has a part on both sides; its centre lies between them.
+  // A row at the antimeridian has a part on each side; its centre is between them.
   const { rows } = await database.query<{ id: number; lng: number; lat: number; diagonal: number }>(
     `select id, st_x(middle) as lng, st_y(middle) as lat,
        sqrt(power((st_xmax(g) - st_xmin(g)) * cosd(st_y(middle)), 2) + power(st_ymax(g) - st_ymin(g), 2)) * 111195 as diagonal

@@ -74,7 +74,7 @@ export class Replication {
     return found
   }
 
-  /** Downloads the change file of a sequence number. @throws OSM_REPLICATION_BROKEN when the server has it no longer */
+  /** Downloads the change file of a sequence number. @throws OSM_REPLICATION_BROKEN when the server no longer has it */
   async download(sequence: number, folder: string): Promise<string> {
     const { fetch, maxBytes, signal } = this.#options
     const name = `${pathOf(sequence)}.osc.gz`

@@ -3,7 +3,7 @@ import type { Box } from '../../shape-facts.ts'
 
 /** Items of a node; default of the format. */
 export const NODE_SIZE = 16
-/** A node: four numbers of a box, and where its children begin. */
+/** Bytes of a node: four numbers of a box, and the position of its children. */
 const NODE_BYTES = 40
 const HILBERT_BITS = 16
 

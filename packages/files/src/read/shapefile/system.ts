@@ -1,7 +1,7 @@
 import { sridOfCrs } from '../geoarrow.ts'
 
 const WGS84_NAME = 'gcs_wgs_1984'
-/** EPSG codes of geographic systems by the names that ESRI gives them. */
+/** EPSG codes of geographic systems by their names in ESRI's WKT. */
 const GEOGRAPHIC: Readonly<Record<string, number>> = {
   [WGS84_NAME]: 4326,
   gcs_north_american_1983: 4269,

@@ -51,7 +51,9 @@ interface ListOptions {
   readonly batchSize?: number
 }
 
-/** A database of a function, as `Deno.openKv` gives it. @param queue the queue that the function consumes; empty: none */
+/**
+ * A database of a function, as `Deno.openKv` returns it. @param queue the queue that the function consumes; empty: none
+ */
 export class Kv {
   readonly #store: Store
   readonly #clone: Clone

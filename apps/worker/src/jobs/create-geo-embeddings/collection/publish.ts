@@ -34,7 +34,7 @@ interface Outcome {
  * Makes the table from the rows of all shards, or appends them to the existing one, in one swap. Failed sources are
  * named in the result.
  *
- * @throws NO_SOURCE_DONE, WARNINGS_REFUSED; nothing is changed then
+ * @throws NO_SOURCE_DONE, WARNINGS_REFUSED, TABLE_NOT_FOUND when the table was replaced; nothing is changed then
  */
 export async function publishCollection(
   deps: GeoEmbeddingsDeps,
