@@ -1,5 +1,5 @@
 // Duration of requests that are made to be slow, on an idle server and beside 10 connections that request routes.
-// hostile.bench.ts [extract.osm.pbf | -]
+//   hostile.bench.ts [extract.osm.pbf | -]
 import { quantile, startRouter } from './harness.ts'
 
 const [extract = '-'] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 // 50 keep-alive connections request random routes: requests per second, latency, errors and growth of memory. For
-// comparison, one thread of this process answers the same requests without HTTP, before and after. load.bench.ts
-// [extract.osm.pbf | -] [seconds]
+// comparison, one thread of this process answers the same requests without HTTP, before and after.
+//   load.bench.ts [extract.osm.pbf | -] [seconds]
 import { Router } from '@terrane/routing'
 import { quantile, startRouter } from './harness.ts'
 

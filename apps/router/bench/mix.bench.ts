@@ -1,6 +1,7 @@
 // 50 keep-alive connections send mixed requests: of 100 requests 80 routes, 8 matrices of 10 × 10, 4 isochrones of five
 // minutes, 4 places and 4 states. Reports errors, memory, and the duration of routes in the mix and alone, which is
-// measured first for a fifth of the time. mix.bench.ts [extract.osm.pbf | -] [seconds]
+// measured first for a fifth of the time.
+//   mix.bench.ts [extract.osm.pbf | -] [seconds]
 import { quantile, startRouter } from './harness.ts'
 
 const [extract = '-', seconds = '30'] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 // Cost of stopping a worker during a job without checkpoints: working time of archiveToPmtiles and exportTable on one
-// table, without a stop and with a stop half-way. stop-cost.bench.ts [rows, 200000]; DATABASE_URL names the server,
-// else the embedded database
+// table, without a stop and with a stop half-way.
+//   stop-cost.bench.ts [rows, 200000]; DATABASE_URL names the server, else the embedded database
 import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore } from '@terrane/storage'

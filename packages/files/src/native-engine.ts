@@ -16,12 +16,17 @@ const COUNT = 'Feature Count: '
  * except the one for the detected content: GDAL chooses a driver by content, and some formats only point to other
  * files.
  *
- * @example ```ts import assert from 'node:assert/strict' import { tmpdir } from 'node:os' import { nativeEngine } from
- * '@terrane/files'
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { tmpdir } from 'node:os'
+ * import { nativeEngine } from '@terrane/files'
  *
- * const conversion = { folder: tmpdir(), file: 'a.dxf', driver: 'DXF', openOptions: [], layer: null, options: [] } as
- * const const engine = nativeEngine('/opt/gdal/bin/ogr2ogr') const result = engine.convert({ ...conversion, target:
- * 'a.gpkg' }, tmpdir(), AbortSignal.timeout(10_000)) await assert.rejects(result, { code: 'ENGINE_UNAVAILABLE' }) ```
+ * const conversion = { folder: tmpdir(), file: 'a.dxf', driver: 'DXF', openOptions: [], layer: null, options: [] } as const
+ * const engine = nativeEngine('/opt/gdal/bin/ogr2ogr')
+ * const result = engine.convert({ ...conversion, target: 'a.gpkg' }, tmpdir(), AbortSignal.timeout(10_000))
+ * await assert.rejects(result, { code: 'ENGINE_UNAVAILABLE' })
+ * ```
  */
 export function nativeEngine(program: string): Engine {
   let drivers: Promise<string[]> | null = null

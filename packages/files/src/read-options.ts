@@ -3,11 +3,16 @@ import type { FieldType } from './feature-stream.ts'
 /**
  * The value of `layer` for all layers.
  *
- * @example ```ts import assert from 'node:assert/strict' import { writeFile } from 'node:fs/promises' import {
- * ALL_LAYERS, openFile } from '@terrane/files'
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { writeFile } from 'node:fs/promises'
+ * import { ALL_LAYERS, openFile } from '@terrane/files'
  *
- * const source = (path: string) => writeFile(path, '<gpx version="1.1"><wpt lat="48.4" lon="9.99"/></gpx>') await using
- * file = await openFile(source, { layer: ALL_LAYERS }) assert.ok(file.layerNames.includes('waypoints')) ```
+ * const source = (path: string) => writeFile(path, '<gpx version="1.1"><wpt lat="48.4" lon="9.99"/></gpx>')
+ * await using file = await openFile(source, { layer: ALL_LAYERS })
+ * assert.ok(file.layerNames.includes('waypoints'))
+ * ```
  */
 export const ALL_LAYERS = '*'
 
@@ -34,9 +39,13 @@ export interface ReadOptions {
 /**
  * The code of a reference system, 4326 of `EPSG:4326`.
  *
- * @example ```ts import assert from 'node:assert/strict' import { sridOf } from '@terrane/files'
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { sridOf } from '@terrane/files'
  *
- * assert.equal(sridOf('EPSG:25832'), 25832) ```
+ * assert.equal(sridOf('EPSG:25832'), 25832)
+ * ```
  */
 export function sridOf(srs: string): number {
   return Number(srs.slice('EPSG:'.length))

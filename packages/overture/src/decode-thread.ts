@@ -20,12 +20,17 @@ export type DecodeReply = { readonly id: number } & (
 /**
  * Decodes row groups on a separate thread. Disposal ends the thread, also during work.
  *
- * @example ```ts import assert from 'node:assert/strict' import { readAoi } from '@terrane/core' import { DecodeThread,
- * readRuns } from '@terrane/overture'
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { readAoi } from '@terrane/core'
+ * import { DecodeThread, readRuns } from '@terrane/overture'
  *
- * const ring = [[9, 47], [9.1, 47], [9.1, 47.1], [9, 47]] const aoi = readAoi({ type: 'Polygon', coordinates: [ring] },
- * { maxVertices: 100, maxAreaKm2: 1000 }) await using thread = new DecodeThread(aoi) for await (const { rows } of
- * readRuns([], thread, { columns: [], multi: [] })) assert.ok(rows) ```
+ * const ring = [[9, 47], [9.1, 47], [9.1, 47.1], [9, 47]]
+ * const aoi = readAoi({ type: 'Polygon', coordinates: [ring] }, { maxVertices: 100, maxAreaKm2: 1000 })
+ * await using thread = new DecodeThread(aoi)
+ * for await (const { rows } of readRuns([], thread, { columns: [], multi: [] })) assert.ok(rows)
+ * ```
  */
 export class DecodeThread implements AsyncDisposable {
   readonly #worker: Worker

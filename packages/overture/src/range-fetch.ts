@@ -42,10 +42,14 @@ export interface Traffic {
  *
  * @throws DOWNLOAD_REFUSED (status 4xx except 429), DOWNLOAD_FAILED, DOWNLOAD_TOO_LARGE
  *
- * @example ```ts import assert from 'node:assert/strict' import { webFetch } from '@terrane/overture'
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { webFetch } from '@terrane/overture'
  *
- * const { status, headers } = await webFetch('data:text/plain,hello', { maxBytes: 100 }) assert.deepEqual([status,
- * headers['content-type']], [200, 'text/plain']) ```
+ * const { status, headers } = await webFetch('data:text/plain,hello', { maxBytes: 100 })
+ * assert.deepEqual([status, headers['content-type']], [200, 'text/plain'])
+ * ```
  */
 export const webFetch: RangeFetch = async (url, { headers = {}, maxBytes, signal, accept = [] }) => {
   const stop = new AbortController()

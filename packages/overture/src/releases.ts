@@ -26,13 +26,18 @@ export interface Release {
  *
  * @throws OVERTURE_RELEASE_NOT_FOUND, OVERTURE_CATALOGUE_UNREADABLE
  *
- * @example ```ts import assert from 'node:assert/strict' import { findRelease, type RangeFetch } from
- * '@terrane/overture'
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { findRelease, type RangeFetch } from '@terrane/overture'
  *
- * async function* body() { yield Buffer.from('{ "latest": "2026-08-19.0", "links": [] }') } const fetch: RangeFetch =
- * async () => ({ status: 200, headers: {}, body: body(), cancel() {} }) const found = findRelease(fetch,
- * 'https://example.org/catalog.json', '2020-01-01.0') await assert.rejects(found, { code: 'OVERTURE_RELEASE_NOT_FOUND'
- * }) ```
+ * async function* body() {
+ *   yield Buffer.from('{ "latest": "2026-08-19.0", "links": [] }')
+ * }
+ * const fetch: RangeFetch = async () => ({ status: 200, headers: {}, body: body(), cancel() {} })
+ * const found = findRelease(fetch, 'https://example.org/catalog.json', '2020-01-01.0')
+ * await assert.rejects(found, { code: 'OVERTURE_RELEASE_NOT_FOUND' })
+ * ```
  */
 export async function findRelease(
   fetch: RangeFetch,

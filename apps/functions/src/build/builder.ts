@@ -138,7 +138,9 @@ export class Builder implements Disposable {
   }
 
   /**
-   * Caches the bundle of a folder. @param unchanged tells whether the inputs have not changed since they were bundled
+   * Caches the bundle of a folder.
+   *
+   * @param unchanged tells whether the inputs have not changed since they were bundled
    */
   async keepFolder(folder: string, bundle: Bundle, unchanged: () => Promise<boolean>): Promise<void> {
     await this.#cache?.keepFolder(folder, bundle, unchanged)

@@ -72,8 +72,10 @@ export class ActiveCalls {
   }
 
   /**
-   * The call is answered. @param heldByAnswer whether the answer announced background work; a line from the shim has
-   * priority, but may arrive later
+   * The call is answered.
+   *
+   * @param heldByAnswer whether the answer announced background work; a line from the shim has priority, but may
+   *   arrive later
    */
   answer({ id }: Call, heldByAnswer: boolean, now: number): void {
     this.unanswered--

@@ -44,8 +44,9 @@ interface KmlLayer {
 }
 
 /**
- * Opens KML (OGC 12-007r2): a layer for each folder or document that holds placemarks of its own. @throws
- * CONVERSION_FAILED
+ * Opens KML (OGC 12-007r2): a layer for each folder or document that holds placemarks of its own.
+ *
+ * @throws CONVERSION_FAILED
  */
 export async function openKml(path: string): Promise<FeatureReader> {
   const warnings = new Warnings()

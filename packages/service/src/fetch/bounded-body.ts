@@ -8,8 +8,9 @@ const MOST_RATIO = 100
 const SMALL_BYTES = 1 << 20
 
 /**
- * Yields the decoded body. @throws DOWNLOAD_TOO_LARGE at the first byte over the limit or the allowed growth,
- * regardless of headers
+ * Yields the decoded body.
+ *
+ * @throws DOWNLOAD_TOO_LARGE at the first byte over the limit or the allowed growth, regardless of headers
  */
 export async function* boundedBody(
   raw: Readable,

@@ -52,7 +52,9 @@ interface ListOptions {
 }
 
 /**
- * A database of a function, as `Deno.openKv` returns it. @param queue the queue that the function consumes; empty: none
+ * A database of a function, as `Deno.openKv` returns it.
+ *
+ * @param queue the queue that the function consumes; empty: none
  */
 export class Kv {
   readonly #store: Store
