@@ -39,7 +39,7 @@ export function isoOfInterval(bytes: Uint8Array): string {
   return `P${parts}${millis > 0 || parts === '' ? `T${millis / 1000}S` : ''}`
 }
 
-/** The decimal text of a whole number of which the last `scale` digits are after the point. */
+/** The decimal text of a whole number with its last `scale` digits after the point. */
 export function decimalText(digits: bigint, scale: number): string {
   if (scale <= 0) return String(digits * 10n ** BigInt(-scale))
   const text = String(digits < 0n ? -digits : digits).padStart(scale + 1, '0')
