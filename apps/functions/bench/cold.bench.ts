@@ -1,7 +1,7 @@
-// Measures a request for a function that has no process: a deployed version (its cache sealed), of a few lines and of
-// 1.2 MB, in the standard profile and, where bubblewrap is installed, in the hardened one. Reports the elapsed time and
-// the CPU time of the new process, which depends little on other work on the machine. Bare Deno is started with the same
-// code beside them, and asked as soon as it listens.
+// Measures the first request to a function without a running process. The functions are deployed versions (with a
+// sealed cache) of a few lines and of 1.2 MB, in the standard profile and, if bubblewrap is installed, in the hardened
+// one. Reports the elapsed time and the CPU time of the new process, which depends little on other work on the machine.
+// For comparison, bare Deno is started with the same code and gets a request as soon as it listens.
 import assert from 'node:assert/strict'
 import { readFileSync, readdirSync } from 'node:fs'
 import { startHost as startInProcess } from '../test/support/host.ts'

@@ -1,5 +1,6 @@
-// A query of the project's database in a function, under the caller's role and claims, beside the same program in bare
-// Deno, which dials the server itself and sets role and claims itself. Needs DATABASE_URL of a PostgreSQL server.
+// Compares a query of the project's database in a function, under the caller's role and claims, with the same program
+// in bare Deno, which connects to the server and sets role and claims itself. Needs DATABASE_URL of a PostgreSQL
+// server.
 import assert from 'node:assert/strict'
 import { migrate } from '@terrane/database'
 import { openTestDatabase } from '@terrane/database/testing'

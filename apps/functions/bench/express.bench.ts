@@ -1,5 +1,5 @@
-// The same Express app as a function, through the host, in bare Deno, asked directly, and in bare Deno behind a minimal
-// proxy: requests per second at 32 connections, and CPU of the process that runs Express.
+// Compares the same Express app as a function behind the host, in bare Deno called directly, and in bare Deno behind a
+// minimal proxy: requests per second at 32 connections, and CPU of the process that runs Express.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

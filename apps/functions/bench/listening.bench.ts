@@ -1,4 +1,5 @@
-// A folder of five hundred functions: when the host listens, and when a new function answers while the others are built.
+// For a folder of 500 functions: time until the host listens, and until a new function answers while the others are
+// built.
 import assert from 'node:assert/strict'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// A function while others loop endlessly: how soon the loops are ended, and how much the neighbour is slowed down.
+// Measures how soon functions in endless loops are ended, and how much they slow another function down.
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ANON_KEY, median, quantile, startHost } from './support/host.ts'

@@ -1,4 +1,4 @@
-// From a saved file to its new answer, with a caller who asks all the time.
+// Time from saving a file to the first new answer, while a client sends requests continuously.
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -29,7 +29,7 @@ console.log(
   `1 GiB handed on: the host had ${before.toFixed(0)} MB and grew by ${(peak - before).toFixed(0)} MB at most   (goal < 50)`,
 )
 
-/** Sends so many bytes, and resolves with the number that the function counted. */
+/** Sends a number of bytes; resolves with the number that the function has counted. */
 async function upload(bytes: number): Promise<number> {
   const headers = { apikey: ANON_KEY, 'content-length': String(bytes) }
   const sending = request(host.url('reader'), { method: 'POST', headers })

@@ -1,4 +1,4 @@
-/** A member of `env` that is no secret. */
+/** A member of `env` other than a secret. */
 export interface Binding {
   /**
    * `worker` adds no member to `env`; its name is `crons`, and its value is the list of a Worker's cron texts as JSON.

@@ -51,7 +51,7 @@ export interface Deps extends AppDeps, AsyncDisposable {
  *
  * @param env PATH for setpriv and bubblewrap, and the variables for reaching registries
  * @param checkTypes false in tests that are not about the types of a folder, whose check takes seconds of CPU time
- * @throws FUNCTION_HARDENED_REQUIRED, FUNCTION_RUNTIME_UNAVAILABLE and others that say what is missing
+ * @throws FUNCTION_HARDENED_REQUIRED, FUNCTION_RUNTIME_UNAVAILABLE and others that name the missing part
  */
 export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, checkTypes = true): Promise<Deps> {
   if (config.TERRANE_MODE === 'shared') checkShared(config)

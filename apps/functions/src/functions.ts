@@ -4,7 +4,7 @@ import type { Capacity } from './pool/capacity.ts'
 import type { InstanceFactory } from './pool/factory.ts'
 import { Pool, type PoolEvents } from './pool/pool.ts'
 
-/** A version that answers requests, or did until its successor was ready. */
+/** A version that answers requests, or that answered them until its successor was ready. */
 export interface LiveFunction {
   readonly version: FunctionVersion
   readonly pool: Pool
@@ -35,7 +35,7 @@ export interface InstallOptions {
 
 const TICK_MS = 100
 
-/** The functions of this host: which version answers for which name, and the processes behind each. */
+/** The functions of this host: the live version of each name, and its processes. */
 export class Functions implements AsyncDisposable {
   readonly #factory: InstanceFactory
   readonly #capacity: Capacity

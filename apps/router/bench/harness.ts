@@ -14,14 +14,14 @@ import { buildCity } from '@terrane/testing/city'
 
 const KEY = 'the-services-key-of-the-benches'
 
-/** A router in a process of its own, and a client with connections that stay open. */
+/** A router in its own process, and a client with keep-alive connections. */
 export interface BenchRouter extends AsyncDisposable {
   readonly network: Network
   /** A request body between two random crossings. */
   randomBody(costing?: string): string
   /** A random crossing. */
   place(): { lon: number; lat: number }
-  /** Asks for a route, or for another action by its path. */
+  /** Requests a route, or another action by its path. */
   post(body: string, action?: string): Promise<{ status: number; body: string; ms: number }>
   /** Memory of the process in bytes. */
   rss(): Promise<number>
@@ -30,7 +30,7 @@ export interface BenchRouter extends AsyncDisposable {
 /**
  * Starts a router on an extract, or on the generated town without one.
  *
- * @param connections how many the client keeps open
+ * @param connections number of connections of the client
  */
 export async function startRouter(extract: string | undefined, connections: number): Promise<BenchRouter> {
   const folder = await mkdtemp(join(tmpdir(), 'terrane-router-bench-'))

@@ -1,4 +1,4 @@
-// How long requests take that are made to take long, on an idle server and beside 10 connections that ask for routes.
+// Duration of requests that are made to be slow, on an idle server and beside 10 connections that request routes.
 //   hostile.bench.ts [extract.osm.pbf | -]
 import { quantile, startRouter } from './harness.ts'
 

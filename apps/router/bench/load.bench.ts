@@ -1,5 +1,5 @@
-// 50 connections that stay open ask for random routes: requests per second, latency, errors, growth of memory; and beside
-// it the same requests answered in one thread of this process without HTTP, before and after.
+// 50 keep-alive connections request random routes: requests per second, latency, errors and growth of memory. For
+// comparison, one thread of this process answers the same requests without HTTP, before and after.
 //   load.bench.ts [extract.osm.pbf | -] [seconds]
 import { Router } from '@terrane/routing'
 import { quantile, startRouter } from './harness.ts'

@@ -1,5 +1,5 @@
-// 50 connections that stay open ask for everything at once: of 100 requests 80 routes, 8 matrices of 10 × 10, 4 isochrones of
-// five minutes, 4 places and 4 states. Errors, memory, and how long routes take beside how long they take alone, which is
+// 50 keep-alive connections send mixed requests: of 100 requests 80 routes, 8 matrices of 10 × 10, 4 isochrones of five
+// minutes, 4 places and 4 states. Reports errors, memory, and the duration of routes in the mix and alone, which is
 // measured first for a fifth of the time.
 //   mix.bench.ts [extract.osm.pbf | -] [seconds]
 import { quantile, startRouter } from './harness.ts'
@@ -38,7 +38,7 @@ const mixed = [
   ...others('locate', '"edges"', 100, () => ({ locations: places(2), costing: 'auto' })),
   ...others('status', '"available_actions"', 100, () => ({})),
 ]
-// Kinds follow each other evenly: a number without a factor in common with the count walks over all.
+// Spreads the kinds evenly: a step without a common factor with the count visits every entry.
 const shuffled = mixed.map((_, i) => mixed[(i * 1009) % mixed.length]!)
 
 await run(routes, 10)
@@ -76,7 +76,7 @@ async function run(asks: readonly Ask[], duration: number) {
         const list = times.get(action)
         if (list === undefined) times.set(action, [answer.ms])
         else list.push(answer.ms)
-        // Places that no path joins are an answer too.
+        // That no path joins two places is a valid answer.
         const isNoPath = action === 'route' && answer.status === 400 && answer.body.includes('"error_code":442')
         if (!isNoPath && (answer.status !== 200 || !answer.body.includes(holds))) errors++
       } catch {

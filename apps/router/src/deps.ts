@@ -29,7 +29,7 @@ export interface Deps extends AppDeps, AsyncDisposable {
 /**
  * Opens the engine and begins to load or build its graph.
  *
- * @param build tests that are not about the process of a build replace it
+ * @param build builds the graph; tests of other parts replace it
  * @throws EXTRACT_MISSING, NOTHING_TO_SERVE when configured files are not there
  */
 export async function openDeps(config: RouterConfig, build: BuildGraph = buildInProcess): Promise<Deps> {

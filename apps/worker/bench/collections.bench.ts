@@ -1,13 +1,14 @@
-// A hundred scenes with 500,000 tiles into one table, beside the same scenes as jobs of their own. By the built-in model.
+// Compares one job that embeds 100 scenes (500,000 tiles) into one table with one job per scene. Both use the built-in
+// model.
 //
 //   DATABASE_URL   a PostgreSQL server with PostGIS and pgvector, on which a database is made and dropped
 //   SCENES, TILES  how many scenes, and tiles of each (defaults 100 and 5000)
-//   WORKERS        numbers of workers that are tried in turn (default 1,2,4)
-//   ROUNDS         how often all of it is done (default 1); the medians count on a machine that does other work
+//   WORKERS        numbers of workers, one after the other (default 1,2,4)
+//   ROUNDS         number of repetitions (default 1); on a busy machine use the medians
 //
-// The overhead of shards is that of one worker over the same scenes as jobs that are queued together. Above 50,000 rows the
-// one table has a vector index, which none of the small ones has: what the indexes took beyond those of the small tables
-// is told apart.
+// The overhead of shards is the time of one worker compared with separate jobs for the same scenes, all queued at once.
+// Above 50,000 rows the one table has a vector index, which the small tables do not have. So the additional time for
+// indexes is reported separately.
 import assert from 'node:assert/strict'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -19,7 +20,7 @@ import { Runners } from '../test/runners.ts'
 const TASK = 'createGeoEmbeddings'
 const TILE = 64
 const STRIDE = 16
-/** Parts of a job that a page of the list has. */
+/** Page size of the list of shards. */
 const PAGE = 100
 const env = (name: string, otherwise: string) => process.env[name] ?? otherwise
 const scenes = Number(env('SCENES', '100'))
@@ -57,7 +58,7 @@ const done = (job: JobRecord) => job.terminal
 
 let warmed = 0
 
-/** Seconds of work on `count` workers that are up. */
+/** Seconds that the work takes on `count` started workers. */
 async function timed(count: number, work: () => Promise<void>): Promise<number> {
   const running = await Promise.all(Array.from({ length: count }, (_, which) => runners.start(which)))
   // The first job of a process opens the model.
@@ -88,7 +89,7 @@ const timing = ({ result }: JobRecord, phase: string) =>
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)
 const median = (numbers: readonly number[]) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!
 
-/** Each scene as a job with a table of its own, queued faster than they are worked off. Returns the seconds that their indexes took. */
+/** Runs each scene as a job with its own table, all queued at once. Returns the seconds spent on their indexes. */
 async function apart(round: number): Promise<number> {
   let index = 0
   const jobs: JobRecord[] = []
@@ -140,7 +141,7 @@ for (let round = 0; round < rounds; round++) {
     const indexing = timing(job!, 'index')
     const index = Math.max(0, indexing - small)
     const between = all - indexing - sum(parts.map((part) => lasted(part))) / count
-    // Time of a part beside reading and embedding: mostly the copy of its rows.
+    // Time of a shard that is not in its own timings: mostly the copy of its rows.
     const giving = median(parts.map((part) => lasted(part) - timing(part, 'total')))
     together.get(count)!.push({ all, index, between })
     console.log(

@@ -1,10 +1,10 @@
-// A map of classes of made-up vectors: the job from its submission to its end, and what of it is the classification.
+// Time of classifyEmbeddings on random vectors: of the job from submission to end, and of the classification alone.
 //
 //   DATABASE_URL  a PostgreSQL server with PostGIS and pgvector, on which a database is made and dropped
-//   ROWS, DIMS    rows of the tables in turn (default 50000,1000000) and numbers of a vector (default 384)
-//   HEADS         heads in turn (default logistic; also linear, knn)
+//   ROWS, DIMS    numbers of rows of the tables (default 50000,1000000) and dimensions of a vector (default 384)
+//   HEADS         heads, one after the other (default logistic; also linear, knn)
 //
-// A hundred examples of ten classes. The load average and the time of the processor of this process stand beside the times.
+// There are 100 examples of ten classes. Load average and CPU time of this process are reported beside the times.
 import assert from 'node:assert/strict'
 import { loadavg } from 'node:os'
 import type { TaskResults } from '@terrane/contracts'

@@ -3,10 +3,10 @@
 //   DATABASE_URL   a PostgreSQL server with PostGIS, on which a database is made and dropped
 //   OGR2OGR        command of the peer, default `ogr2ogr`; PEER_DATABASE its PG: connection, default from DATABASE_URL
 //   ROUNDS         rounds of each, interleaved; 3 when absent
-//   BENCH_DIR      where files go, default a temporary directory; PEER_DIR is that directory as the peer sees it. A file of
-//                  a format that lies there, such as lines.gpkg, is taken as it is
+//   BENCH_DIR      where files go, default a temporary directory; PEER_DIR is that directory as the peer sees it. An
+//                  existing file there, such as lines.gpkg, is used as it is
 //   LINES          number of lines; 100,000 when absent
-//   ENDINGS        formats to compare by their endings, such as geojson,gpkg; all when absent
+//   ENDINGS        file extensions of the formats to compare, such as geojson,gpkg; all when absent
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
@@ -26,7 +26,7 @@ import { convertTo } from '@terrane/testing/files'
 const LINES = Number(process.env['LINES'] ?? 100_000)
 const endings = process.env['ENDINGS']?.split(',')
 const ROUNDS = Number(process.env['ROUNDS'] ?? 3)
-/** Of the counts in /proc, which Linux has always given in hundredths of a second. */
+/** Unit of CPU times in /proc: Linux reports hundredths of a second. */
 const TICKS_PER_SECOND = 100
 const url = process.env['DATABASE_URL']
 if (!url) throw new Error('set DATABASE_URL to a PostgreSQL server with PostGIS')
@@ -163,7 +163,7 @@ function lines(count: number): string {
   return `{"type":"FeatureCollection","features":[\n${features.join(',\n')}\n]}`
 }
 
-/** Seconds by the clock, and of CPU in this process and its children; the server's share is in neither. */
+/** Wall-clock seconds, and CPU seconds of this process and its children. CPU of the database server is not included. */
 interface Cost {
   readonly clock: number
   readonly cpu: number
@@ -175,7 +175,7 @@ async function timed(work: () => Promise<void>): Promise<Cost> {
   return { clock: (performance.now() - start) / 1000, cpu: cpuSeconds() - before }
 }
 
-/** proc(5): utime, stime, cutime and cstime are fields 14 to 17; the second may hold blanks, but ends with a bracket. */
+/** proc(5): utime, stime, cutime and cstime are fields 14 to 17; the second may contain spaces and ends with `)`. */
 function cpuSeconds(): number {
   const fields = readFileSync('/proc/self/stat', 'latin1')
     .replace(/^.*\) /s, '')

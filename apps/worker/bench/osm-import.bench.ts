@@ -1,7 +1,7 @@
-// osmImportArea against osm2pgsql's flex output: the same tables with the same indexes from the same file, whole.
+// Compares osmImportArea with osm2pgsql's flex output: the same tables and indexes from the same whole file.
 // DATABASE_URL names a server on which a database may be made. The peer is found through OSM2PGSQL (the command, by
-// default osm2pgsql) and PEER_FOLDER (a folder both can see, as `ours` or `ours=theirs`); without it only ours is timed.
-// OSM_MEMORY_MB bounds our memory as TERRANE_OSM_MEMORY_MB does.
+// default osm2pgsql) and PEER_FOLDER (a folder that both can see, as `ours` or `ours=theirs`); without the peer only
+// osmImportArea is timed. OSM_MEMORY_MB bounds the memory of osmImportArea, as TERRANE_OSM_MEMORY_MB does.
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
-// osmUpdateArea against osm2pgsql --append: the same change files on the same tables, of an extract that is laid out several
-// times beside itself. DATABASE_URL, OSM2PGSQL and PEER_FOLDER are those of osm-import.bench.ts.
+// Compares osmUpdateArea with osm2pgsql --append: the same change files on the same tables. The extract is copied
+// several times, side by side. DATABASE_URL, OSM2PGSQL and PEER_FOLDER are those of osm-import.bench.ts.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -96,7 +96,7 @@ async function bench(target: Database): Promise<void> {
   }
 }
 
-/** The extract so many times, each at a place and with ids of its own. */
+/** Copies of the extract, each at its own place and with its own ids. */
 async function laidOut(times: number): Promise<OsmElement[]> {
   const once: OsmElement[] = []
   await (await openOsm(await fileSource(input!))).read((block) => void once.push(...blockElements(block)))
@@ -115,7 +115,7 @@ function moved(one: OsmElement, copy: number): OsmElement {
   return { ...one, id, members: one.members.map((member) => ({ ...member, ref: member.ref + shift })) }
 }
 
-/** Edits as people make them: mostly nodes that move, then new buildings, tags, and things deleted. */
+/** Typical edits: mostly moved nodes, then new buildings, changed tags and deletions. */
 function changeOf(elements: readonly OsmElement[], count: number, seed: number): string {
   const random = seededRandom(seed)
   const any = <T extends OsmElement['type']>(type: T): Extract<OsmElement, { type: T }> => {
@@ -124,7 +124,7 @@ function changeOf(elements: readonly OsmElement[], count: number, seed: number):
       if (one.type === type) return one as Extract<OsmElement, { type: T }>
     }
   }
-  // osm2pgsql wants its elements in order, each once.
+  // osm2pgsql requires sorted elements without duplicates.
   const changes = { node: new Map<number, string>(), way: new Map<number, string>() }
   const way = (action: string, id: number, refs: readonly number[], tag: string): void => {
     const parts = refs.map((ref) => `<nd ref="${ref}"/>`).join('')

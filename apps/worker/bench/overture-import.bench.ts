@@ -1,5 +1,5 @@
-// overtureImportArea on a generated file in Overture's layout, over HTTP: bytes read beside the bytes of the row groups
-// that meet the area, which no reader of whole row groups can do without.
+// overtureImportArea on a generated file in Overture's layout, over HTTP: compares the bytes read with the bytes of the
+// row groups that intersect the area, which is the minimum for a reader of whole row groups.
 //
 //   DATABASE_URL   a PostgreSQL server with PostGIS, on which a database is made and dropped
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,6 +1,6 @@
-// 1, 2 and 4 workers, mixed jobs of four tasks and three projects, PostgreSQL and an S3 service: is each done once, how long
-// do a submission and the start of a job take while workers are busy, how fair is it, and what does the queue cost beside the
-// same work in the same number of lanes without one?
+// Runs mixed jobs of four tasks and three projects on 1, 2 and 4 workers, with PostgreSQL and an S3 service. Checks that
+// each job runs once. Measures the latency of submissions and of job starts while workers are busy, the fairness between
+// projects, and the overhead compared with the same work in the same number of lanes without a queue.
 //   queue.bench.ts [jobs, 500] [workers, 1,2,4]; DATABASE_URL names the server
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,7 +26,7 @@ const [jobsText = '500', workersText = '1,2,4'] = process.argv.slice(2)
 const JOBS = Number(jobsText)
 const WORKERS = workersText.split(',').map(Number)
 const PROJECTS = ['ash', 'birch', 'cedar']
-/** Jobs of one task and project at once. */
+/** Maximum concurrent jobs of one task and project. */
 const LIMIT = 2
 const FEATURES = 200
 const OSM_TABLES = 15
@@ -55,7 +55,7 @@ const api = await openWorker({
 const { database } = api.db
 const store = openStore('s3://bucket', api.env)
 
-/** A job of a project; the name is its own. */
+/** A job of a project; `name` is unique. */
 interface Asked {
   readonly task: string
   readonly project: string
@@ -118,7 +118,7 @@ async function prepare(): Promise<void> {
   }
 }
 
-/** All jobs of the first project, then those of the next: who asks first shall not be served first. */
+/** All jobs of the first project, then those of the next: serving jobs in the order of submission would be unfair. */
 function mix(prefix: string): Asked[] {
   return PROJECTS.flatMap((project, p) =>
     Array.from({ length: Math.ceil((JOBS - p) / PROJECTS.length) }, (_, i) => {
@@ -127,7 +127,7 @@ function mix(prefix: string): Asked[] {
   )
 }
 
-/** Jobs a second of the tasks alone, in a lane for each as a worker has them. */
+/** Jobs per second without a queue: one lane per task, as in a worker. */
 async function direct(asked: readonly Asked[]): Promise<number> {
   const begun = performance.now()
   const lanes = TASKS.map(async (name) => {
@@ -179,7 +179,7 @@ async function measure(workers: number, without: number): Promise<void> {
   const seconds = (performance.now() - begun) / 1000
   for (const child of children) await runners.end(child, 'SIGTERM')
 
-  // Probes are work too, but not the work that ran without a queue.
+  // The rate does not count probes, because the run without a queue has none.
   const rate = asked.length / seconds
   const unfair = await unfairness()
   const most = await mostAtOnce()
@@ -198,7 +198,10 @@ async function measure(workers: number, without: number): Promise<void> {
   await database.query('delete from terrane.jobs')
 }
 
-/** Until all have ended: jobs of a task whose lane is free, one after the other, and how long they wait. */
+/**
+ * Submits jobs of a task with a free lane, one after the other, until all other jobs have ended. Returns how long each
+ * waits.
+ */
 async function probe() {
   const [submitMs, dispatch]: [number[], number[]] = [[], []]
   for (let n = 0; ; n++) {
@@ -217,7 +220,10 @@ async function probe() {
   }
 }
 
-/** How much more the first of the projects got than the last while all had jobs waiting: from the last submission until half of what was left had ended. */
+/**
+ * Unfairness between projects: how many more jobs the most served project finished than the least served one, as a
+ * share. Counts the first half of the jobs that end after the last submission, while all projects have waiting jobs.
+ */
 async function unfairness(): Promise<number> {
   const { rows } = await database.query<{ n: number }>(
     `with together as (

@@ -1,5 +1,5 @@
-// Cost of a worker's stop for a job without checkpoints: archiveToPmtiles and exportTable of a table, once at once and once
-// with a stop half-way, by the time that workers spend on it.
+// Cost of stopping a worker during a job without checkpoints: working time of archiveToPmtiles and exportTable on one
+// table, without a stop and with a stop half-way.
 //   stop-cost.bench.ts [rows, 200000]; DATABASE_URL names the server, else the embedded database
 import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -58,13 +58,13 @@ export interface Deps extends AppDeps, AsyncDisposable {
   drain(budgetMs: number): Promise<void>
 }
 
-/** Tasks instead of the real ones, and how often they keep checkpoints, for tests of the machinery. */
+/** Replacements for tests: tasks, and the minimum interval between checkpoints in milliseconds. */
 interface Overrides {
   readonly tasks?: readonly Task[]
   readonly checkpointMs?: number
 }
 
-/** Opens the database, the queue, the runner and what the tasks need. */
+/** Opens the database, the queue, the runner and the dependencies of tasks. */
 export async function openDeps(config: WorkerConfig, overrides: Overrides = {}): Promise<Deps> {
   await using opening = new AsyncDisposableStack()
   const base = await openBase(config, opening)
@@ -279,7 +279,7 @@ async function startWork(
     await drained
   }
   await Promise.all([runner.start(), ...services.map((service) => service.start())])
-  // If the drain exceeds its time, it goes on here: jobs are handed over before the pool closes.
+  // A drain that exceeded its time continues here: jobs are handed over before the pool closes.
   opening.defer(() => drain(0).catch((error: unknown) => logger.warn({ err: error }, 'jobs were not handed over')))
   return drain
 }

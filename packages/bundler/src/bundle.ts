@@ -26,7 +26,10 @@ export interface Bundle {
   readonly files: ReadonlyMap<string, Uint8Array>
   /** Absolute paths; empty for uploads. */
   readonly inputs: readonly string[]
-  /** Imports that reject at run time, because they could not be fetched, as `file:line: text`; absent for a bundle of a cache. */
+  /**
+   * Imports that reject at run time, because they could not be fetched, as `file:line: text`; absent for a cached
+   * bundle.
+   */
   readonly warnings?: readonly string[]
 }
 

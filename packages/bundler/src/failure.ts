@@ -10,7 +10,7 @@ export interface BundleFailure {
   readonly fetchable: boolean
   /** True when the fetch failed and a later attempt may succeed. */
   readonly isRetryable?: boolean
-  /** True when the network or a server failed, which passes by itself. */
+  /** True when the network or a server failed, which is temporary. */
   readonly isPassing?: boolean
 }
 

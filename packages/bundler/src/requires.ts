@@ -25,7 +25,7 @@ export async function namedModules(root: string, inputs: readonly string[]): Pro
     if (!path.startsWith(root + sep) || path.includes(`${sep}node_modules${sep}`)) continue
     for (const text of await textsOf(path, await readFile(path, 'utf8'))) {
       if (text.startsWith('.')) {
-        // Seen from the function's folder, which is what __dirname is when the bundle runs.
+        // Also relative to the function's folder, which is __dirname when the bundle runs.
         for (const from of new Set([root, dirname(path)])) {
           const file = fileAt(join(from, text))
           if (file?.startsWith(root + sep) === true) names.add(`./${relative(root, file)}`)

@@ -1,5 +1,5 @@
-// FlatGeobuf of an export beside the library's: time and memory, each run a process of its own. Rows come as the database
-// gives them: WKB for ours, GeoJSON for the library, which takes a collection of all features.
+// Compares the FlatGeobuf writer of this package with the flatgeobuf library: time and memory, each run in its own
+// process. Rows come as the database returns them: WKB for this package, one GeoJSON collection for the library.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

@@ -4,11 +4,11 @@ import type { Lack } from './remedies.ts'
 /** How geometries leave the database. */
 export interface GeometryForm {
   readonly encoding: 'wkb' | 'wkt' | 'geojson'
-  /** In longitude and latitude, whatever the table's system is. */
+  /** In longitude and latitude, independent of the table's system. */
   readonly inDegrees: boolean
   /** Geometries that the format cannot hold. */
   readonly lacks: readonly Lack[]
-  /** Its header has types and system, before the rows. */
+  /** The header of the format has types and reference system, before the rows. */
   readonly typesFirst: boolean
 }
 

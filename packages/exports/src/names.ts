@@ -1,4 +1,4 @@
-/** A name that no other has, whatever its case: the wanted one, or one with a number behind it. */
+/** A name that differs from all others regardless of case: the wanted one, or that with a number appended. */
 export function unusedName(wanted: string, others: Iterable<string>): string {
   const taken = new Set(Array.from(others, (name) => name.toLowerCase()))
   let name = wanted

@@ -1,7 +1,7 @@
 /** Facts about geometries before they are read. */
 export interface SourceGeometry {
   readonly name: string
-  /** Null where the column does not say, so that each row has its own. */
+  /** EPSG code; null when the column does not declare one, so that each row has its own. */
   readonly srid: number | null
   /** Whether the column declares its system; otherwise rows may have none. */
   readonly isDeclared: boolean
@@ -28,7 +28,7 @@ export interface Remedy {
   readonly change: (geometry: string) => string
   /** Whether geometries of an ISO type may need it. */
   readonly concerns: (type: number) => boolean
-  /** The ISO type that one becomes. */
+  /** The ISO type that a type becomes. */
   readonly typeOf: (type: number) => number
 }
 
@@ -37,7 +37,7 @@ const TIN = 16
 const TRIANGLE = 17
 const ISO_Z = 1000
 const ISO_M = 2000
-/** Degrees that a segment in place of an arc turns by at most, as for imports. */
+/** Maximum angle of the arc that one segment replaces, in degrees; the same as for imports. */
 const ARC_STEP = 4
 /** Types without arcs that others become, by their codes in ISO WKB. */
 const STRAIGHT: Readonly<Record<number, number>> = { 8: 2, 9: 2, 10: 3, 11: 5, 12: 6, 13: 2, 14: 3 }

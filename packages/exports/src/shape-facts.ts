@@ -25,7 +25,7 @@ export class ShapeFacts {
     return this.#hasNulls
   }
 
-  /** How many geometries have a part without a position beside others. */
+  /** Number of geometries with an empty part beside other parts. */
   get withEmptyParts(): number {
     return this.#withEmptyParts
   }
@@ -54,7 +54,7 @@ export class ShapeFacts {
     return box
   }
 
-  /** Parts are geometries with positions of their own. */
+  /** Reads a geometry and counts its parts: points, lines and polygons, also within collections. */
   #geometry(cursor: WkbCursor, isWhole: boolean): Parts {
     const code = cursor.head()
     if (isWhole) this.#types.add(code + (cursor.hasZ ? 1000 : 0) + (cursor.hasM ? 2000 : 0))
@@ -75,7 +75,7 @@ export class ShapeFacts {
     return count > 0 ? { parts, empty } : EMPTY
   }
 
-  /** Tells whether there is a position. */
+  /** Reads positions; returns whether one is not empty. */
   #positions(cursor: WkbCursor, count: number): boolean {
     let at = cursor.positions(count)
     let found = false

@@ -15,7 +15,7 @@ import { FORMS, type GeometryForm } from './forms.ts'
 import { remediesFor, type SourceGeometry } from './remedies.ts'
 
 const WGS84 = 4326
-/** Maximum digits behind the point: enough for each double, as the server writes the shortest exact form. */
+/** Maximum digits after the point: enough for each double, as the server writes the shortest exact form. */
 export const DIGITS = 40
 
 /** Kind of values in a column of an export. */
@@ -36,7 +36,7 @@ export type Kind =
   | 'time'
   /** `2024-02-29T13:45:10.123456Z`, and as dates. */
   | 'timestamptz'
-  /** The same without `Z`: the time of some place. */
+  /** The same without `Z`: a local time. */
   | 'timestamp'
   /** Hexadecimal digits. */
   | 'bytea'
@@ -47,7 +47,7 @@ export interface ExportColumn {
   /** Digits of a numeric in total and after the point; null for unbounded numerics. */
   readonly precision: number | null
   readonly scale: number | null
-  /** A further geometry, as EWKT: files have one that is the geometry of their rows. */
+  /** A further geometry column, written as EWKT, because a row of a file has only one geometry. */
   readonly isGeometry?: boolean
   readonly scan: ScanColumn
 }
@@ -206,7 +206,7 @@ function chooseColumns(facts: readonly ColumnFacts[], wanted: readonly string[] 
   return { place, chosen }
 }
 
-/** A column that is declared without a type may hold any, one that is declared `Geometry` any of two dimensions. */
+/** A column without a declared type may hold any geometry; one declared as `Geometry` any two-dimensional geometry. */
 function declaredGeometry({ name, srid, type, geometry_type: declared }: ColumnFacts): SourceGeometry {
   const [, base = '', z = '', m = ''] = /^(.*?)(Z?)(M?)$/.exec(declared ?? '') ?? []
   const isAny = base === '' || base.toUpperCase() === 'GEOMETRY'
@@ -250,14 +250,14 @@ function scanOf(column: string, type: string, kind: Kind): ScanColumn {
     case 'int8':
       return { sql: column, type: 'int8' }
     case 'float4':
-      // By way of its text 1.1 stays 1.1, where its bits are 1.100000023841858.
+      // Through its text the float4 1.1 stays 1.1; converted directly it would be 1.100000023841858.
       return { sql: `${column}::text::float8`, type: 'float8' }
     case 'float8':
       return { sql: column, type: 'float8' }
     case 'bool':
       return { sql: column, type: 'bool' }
     case 'json':
-      // Numbers of jsonb would have all of their zeros, which GDAL takes for whole numbers.
+      // `to_jsonb` would write large numbers with all of their zeros, which GDAL reads as whole numbers.
       return { sql: type.startsWith('_') ? `to_json(${column})` : column, type: 'text' }
     case 'bytea':
       return { sql: `encode(${column}, 'hex')`, type: 'text' }
@@ -272,7 +272,7 @@ function scanOf(column: string, type: string, kind: Kind): ScanColumn {
   }
 }
 
-/** SQL of a time as text, whatever the session's style and zone. */
+/** SQL of a time as text, independent of the session's date style and time zone. */
 function isoSql(column: string, local: string, pattern: string): string {
   const era = `case when ${local} < '0001-01-01' then ' BC' else '' end`
   return `case when isfinite(${column}) then to_char(${local}, '${pattern}') || ${era} else ${column}::text end`

@@ -7,7 +7,7 @@ import { flatGeobufBytes } from './write/flatgeobuf/stream.ts'
 import { parquetBytes } from './write/parquet/file.ts'
 import { csvText, geoJsonText } from './write/text.ts'
 
-/** Formats whose bytes can leave while rows still come. */
+/** Formats that can be sent while rows are still read. */
 export type StreamedFormat = Exclude<ExportFormat, 'GeoPackage' | 'Shapefile'>
 
 /** The rows of a source in the form of a format. Values without an equivalent in the format are counted. */
@@ -20,7 +20,7 @@ export function rowsFor(
   return readRows(scan, source, FORMS[format], losses)
 }
 
-/** The bytes of a file, as rows come. */
+/** The bytes of a file, made while rows are read. */
 export function fileBytes(
   source: ExportSource,
   format: StreamedFormat,

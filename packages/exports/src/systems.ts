@@ -19,7 +19,7 @@ export class SystemCounts {
     }
   }
 
-  /** Where there are several, a file has all rows in EPSG:4326: rows of other systems are counted, with the systems. */
+  /** With several systems a file has all rows in EPSG:4326. Counts the transformed rows, and names their systems. */
   tell(losses: Losses): void {
     if (this.#rows.size < 2) return
     const others = [...this.#rows].filter(([code]) => code !== WGS84)

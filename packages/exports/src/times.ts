@@ -12,7 +12,7 @@ const DATE = /^(\d{4,})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d):(\d\d)\.(\d{6})Z?)?( BC)?
 const LAST_YEAR = 9999
 const MICROS = 1_000_000n
 const DAY_SECONDS = 86_400n
-/** Where a text of a time has its microseconds. */
+/** Offsets of the fraction of a second in the text of a time stamp. */
 const FRACTION = { start: 20, millisEnd: 23, end: 26 } as const
 
 /** Days from 1970-01-01 to a date of an export; null for an infinite one. */
@@ -21,7 +21,10 @@ export function daysOf(text: string): number | null {
   return day && daysTo(day)
 }
 
-/** Microseconds from 1970-01-01T00:00:00 to a time stamp of an export, on its own clock; null for an infinite one. */
+/**
+ * Microseconds from 1970-01-01T00:00:00 to a time stamp of an export, without regard to zones; null for an infinite
+ * one.
+ */
 export function microsOf(text: string): bigint | null {
   const found = DATE.exec(text)
   const day = dayOf(text)

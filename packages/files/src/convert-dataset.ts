@@ -78,7 +78,7 @@ export async function convertDataset(work: ConversionWork): Promise<OpenedDatase
     const moved = isMoved ? await transformed(work, conversion) : null
     if (moved === null) return openedOf(reading, layers, notes)
     const other = await open(moved.target)
-    // Warnings about the file as a whole hold for both.
+    // Warnings about the whole file apply to both readings, so they are reported once.
     const said = new Set(reading.warnings.map(({ code }) => code))
     other.warnings = other.warnings.filter(({ code }) => !said.has(code))
     return openedOf(overlaid(reading, other, notes), moved.layers, notes)
@@ -106,7 +106,7 @@ function openedOf(reading: LayerSource, layers: readonly Layer[], notes: Warning
   }
 }
 
-/** The layers in the system of the table; null where the engine cannot bring them there. */
+/** The layers in the target system; null when the engine cannot transform them. */
 async function transformed({ engine, options: asked, place }: ConversionWork, conversion: Conversion) {
   const target = join(dirname(conversion.target), 'transformed.gpkg')
   const options = [...conversion.options, '-t_srs', asked.targetSrs ?? DEFAULT_SRS]
@@ -119,7 +119,7 @@ async function transformed({ engine, options: asked, place }: ConversionWork, co
   }
 }
 
-/** The layers of `before`, with those replaced that the engine has transformed to another system. */
+/** The layers of `before`; layers without an EPSG code are replaced by their transformed ones in `after`. */
 function overlaid(before: LayerSource, after: LayerSource, notes: Warnings): LayerSource {
   const places = before.layers.map(({ name, srid }, layer): LayerPlace => {
     const moved = srid === null ? after.layers.findIndex((other) => other.name === name && other.rows > 0) : -1
@@ -152,7 +152,7 @@ function conversionOf(dataset: Dataset, options: ReadOptions, folder: string, sy
     layer: layer === undefined || layer === ALL_LAYERS ? null : layer,
     options: [
       ...EXCHANGE_OPTIONS,
-      // TopoJSON has no word for its reference system, and means that of GeoJSON.
+      // TopoJSON does not state its reference system; it is that of GeoJSON.
       ...(dataset.driver === 'TopoJSON' && options.sourceSrs === undefined ? ['-a_srs', DEFAULT_SRS] : []),
       ...(system === null ? [] : ['-a_srs', `EPSG:${system}`]),
       ...(limit ? ['-limit', String(limit)] : []),

@@ -25,7 +25,8 @@ export interface EngineBounds {
 }
 
 /**
- * Ends an engine with FILE_TOO_COSTLY when it computes while its result does not grow, or when the result grows without measure.
+ * Ends an engine with FILE_TOO_COSTLY when it computes while its result does not grow, or when the result exceeds its
+ * maximum size.
  *
  * @param conversion folder of the source and path of the result
  */
@@ -61,7 +62,7 @@ export async function watchEngine(
 async function bytesIn(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile())
-  // Files of the engine's own may be gone by now.
+  // The engine may have removed its temporary files by now.
   const sizes = await Promise.all(files.map(({ parentPath, name }) => sizeOf(join(parentPath, name))))
   return sizes.reduce((sum, size) => sum + size, 0)
 }

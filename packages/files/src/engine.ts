@@ -92,7 +92,7 @@ export class EngineProcess {
     }
   }
 
-  /** Kills the process and closes its output: `close` never fires while bytes lie there unread. */
+  /** Kills the process and closes its output: `close` never fires while unread bytes remain there. */
   async abandon(): Promise<void> {
     this.kill()
     this.child.stdout!.destroy()
@@ -126,7 +126,7 @@ export function plainComplaint(messages: string): string {
   return [...new Set(lines)].slice(-3).join('; ').slice(0, 600)
 }
 
-/** @throws LAYER_UNKNOWN, CONVERSION_FAILED when there is no layer at all */
+/** @throws LAYER_UNKNOWN, CONVERSION_FAILED when there are no layers */
 export function checkLayer(layers: readonly Layer[], wanted: string | null): void {
   if (layers.length === 0) throw conversionFailed({ reason: 'it has no layers' })
   if (wanted !== null && !layers.some(({ name }) => name === wanted)) {
@@ -141,7 +141,7 @@ export function checkLayer(layers: readonly Layer[], wanted: string | null): voi
 const DAMAGED =
   /^ERROR \d+: (?:XML parsing of (?!.{0,200}styles\.xml).{1,300} file failed|An error occurred during the parsing of data|Parsing LV BAG extract failed)/im
 
-/** @throws CONVERSION_FAILED when an engine that succeeded has said that its source is damaged */
+/** @throws CONVERSION_FAILED when the messages of an engine that succeeded report a damaged source */
 export function checkWhole(messages: string): void {
   if (DAMAGED.test(messages)) throw conversionFailed({ reason: plainComplaint(messages) })
 }

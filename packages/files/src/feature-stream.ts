@@ -29,9 +29,9 @@ export interface LayerSchema {
   readonly rows: number
   readonly fields: readonly Field[]
   readonly hasGeometry: boolean
-  /** Types of the geometries that are there, as in ISO WKB: code, +1000 with heights, +2000 with measures. */
+  /** Geometry types present, as in ISO WKB: code, +1000 with heights, +2000 with measures. */
   readonly geometryTypes: readonly number[]
-  /** EPSG code; null when the file does not say. */
+  /** EPSG code; null when the file does not state it. */
   readonly srid: number | null
   /** Columns in which missing numbers may have been NaN; absent when not looked for. */
   readonly lacking?: readonly string[]
@@ -60,7 +60,7 @@ export interface FeatureReader {
   takeWarnings(): readonly Warning[]
 }
 
-/** Most rows and about the most bytes of a batch. */
+/** Maximum rows and approximate maximum bytes of a batch. */
 const BATCH_ROWS = 2000
 const BATCH_BYTES = 4 << 20
 
@@ -71,7 +71,10 @@ export interface LayerSource extends AsyncDisposable {
   readonly warnings: readonly Warning[]
   /** The rows of layers, one layer after the other, by their numbers. */
   read(layers: readonly number[]): AsyncIterable<{ readonly layer: number; readonly batch: FeatureBatch }>
-  /** The rows of layers as an encoder in the reading process makes them, by a plan for each. It ends early once no plan wants more. */
+  /**
+   * The rows of layers, encoded in the reading process by a plan for each layer. Ends early when no plan needs more
+   * rows.
+   */
   encode(plans: readonly LayerPlan[]): AsyncIterable<EncodedRows>
 }
 
@@ -94,12 +97,12 @@ export interface EncodedRows {
 
 /** Makes bytes of the rows of a layer, in the process that reads them. */
 export interface RowEncoder {
-  /** True when no more rows are wanted. */
+  /** True when no more rows are needed. */
   readonly isComplete: boolean
   /** Warnings about values that could not be kept. */
   readonly warnings: Warnings
   add(batch: FeatureBatch): void
-  /** Sends what there is. */
+  /** Sends the rows added so far. */
   flush(): void
 }
 

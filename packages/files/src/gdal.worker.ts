@@ -8,10 +8,11 @@ import { writeAll } from './write-all.ts'
 
 const REPORTS = 3
 
-// The module asks in an old way for constants; under the permission model that way is closed.
+// The module reads constants through `process.binding`, which the permission model blocks.
 Object.assign(process, { binding: () => ({ fs: constants }) })
 const gdal = await loadGdal(process.argv[2]!, (text) => writeSync(2, `${text}\n`))
-// The request comes when its file is there; loading takes longer than most files.
+// The request arrives once its file is available. GDAL is loaded before, because loading takes longer than fetching
+// most files.
 const conversion = JSON.parse(readFileSync(0, 'utf8')) as Conversion
 try {
   convertLayers(gdal, conversion, (layers) => writeAll(REPORTS, Buffer.from(`${JSON.stringify({ layers })}\n`)))

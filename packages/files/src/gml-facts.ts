@@ -8,7 +8,7 @@ const HEAD_BYTES = 1 << 20
 /** Largest schema that is read. */
 const MOST_SCHEMA_BYTES = 16 << 20
 const ADV_SYSTEM = /srsName\s*=\s*["']urn:adv:crs:([\w*.-]{1,60})["']/g
-/** Systems of the German surveys (GeoInfoDok), by their names; those of heights alone are none of the plane. */
+/** Systems of the German surveys (GeoInfoDok), by their names, without vertical systems. */
 const ADV_CODES: Readonly<Record<string, number>> = {
   ETRS89_UTM31: 25831,
   ETRS89_UTM32: 25832,
@@ -60,7 +60,7 @@ export async function surveySystem(path: string): Promise<number | null> {
 }
 
 /**
- * Types of the elements that an XML schema declares, by their names. One that is declared twice in different ways has none.
+ * Types of the elements that an XML schema declares, by their names. An element with differing declarations has none.
  * Null where the file is damaged, no XML, or larger than 16 MiB.
  */
 export async function schemaTypes(path: string): Promise<Readonly<Record<string, FieldType>> | null> {

@@ -10,10 +10,10 @@ const LAST_FIELD = 0x0d
 const MOST_FIELDS = 2048
 
 /**
- * Fields of truth values of a Shapefile's or MapInfo's layers, which older engines hand on as texts of one letter, and
- * MapInfo's times, which have no zone; by the names of layers.
+ * Boolean fields of Shapefiles and MapInfo files, which older engines return as texts of one letter, and MapInfo's
+ * times, which have no zone; by the names of layers.
  *
- * @throws CONVERSION_FAILED for a table of bytes that older engines hand on as texts
+ * @throws CONVERSION_FAILED for a table with binary columns that older engines return as texts
  */
 export async function logicalFields({ folder, driver }: Dataset): Promise<TypesOfLayers> {
   const found: Record<string, Readonly<Record<string, 'bool' | 'timestamp'>>> = {}
@@ -32,7 +32,7 @@ export async function logicalFields({ folder, driver }: Dataset): Promise<TypesO
 /**
  * Field descriptors of a dBASE file: name up to NUL, the letter of the type at 11, the width at 16.
  *
- * @throws CONVERSION_FAILED for types that the engine takes for texts
+ * @throws CONVERSION_FAILED for binary types that the engine reads as texts
  */
 async function ofDbf(path: string): Promise<Record<string, 'bool'>> {
   await using file = await open(path)

@@ -40,7 +40,7 @@ export async function warnOfNaN(search: Search, layers: readonly LayerSchema[], 
   if (unknown.length > 0) notes.add('NUMBERS_DOUBTFUL', doubt, unknown.length, unknown)
 }
 
-/** Columns of a layer that have NaN in some row, found by halves; null where the engine fails. */
+/** Columns of a layer that have NaN in some row, found by bisection; null when the engine fails. */
 async function columnsWithNaN(search: Search, layer: string, columns: readonly string[]): Promise<string[] | null> {
   const isThere = columns.length > 0 && (await hasNaN(search, layer, columns))
   if (isThere === null) return null
@@ -52,8 +52,8 @@ async function columnsWithNaN(search: Search, layer: string, columns: readonly s
 }
 
 /**
- * Whether some row of a layer has NaN in one of some columns: it is the only value that does not equal itself. Null when
- * the engine fails.
+ * Whether a row of a layer has NaN, the only value that does not equal itself, in one of the columns. Null when the
+ * engine fails.
  */
 async function hasNaN({ engine, conversion, place }: Search, layer: string, columns: readonly string[]) {
   const folder = await mkdtemp(join(place.workdir, 'nan-'))
@@ -66,7 +66,7 @@ async function hasNaN({ engine, conversion, place }: Search, layer: string, colu
     await using reading = await openReading({ path: target, format: 'GPKG' }, {}, place)
     return reading.layers.some(({ rows }) => rows > 0)
   } catch (error) {
-    // The rows are there already: only the warning depends on this search.
+    // The rows are converted already; only the warning depends on this search.
     if (place.signal.aborted || !(error instanceof TerraneError)) throw error
     return null
   }

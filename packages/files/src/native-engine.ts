@@ -12,8 +12,9 @@ const NAME = 'Layer name: '
 const COUNT = 'Feature Count: '
 
 /**
- * An installed `ogr2ogr`, when the operator names one. Every driver but the one that the content calls for is switched off
- * by OGR_SKIP, which all versions know: the library goes by content, and some formats only point to other files.
+ * An installed `ogr2ogr`, when the operator names one. OGR_SKIP, which all versions support, disables all drivers
+ * except the one for the detected content: GDAL chooses a driver by content, and some formats only point to other
+ * files.
  *
  * @example
  * ```ts

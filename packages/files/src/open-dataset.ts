@@ -70,7 +70,7 @@ async function openPlain(dataset: Dataset, options: ReadOptions, place: ReadingP
   return null
 }
 
-/** Warns of options that have no meaning for a file of this format. */
+/** Warns of options that have no effect on a file of this format. */
 function warnOfUnused({ driver }: Dataset, { csv, encoding }: ReadOptions, notes: Warnings): void {
   const unused: string[] = []
   if (csv?.wkt !== undefined && driver !== 'CSV') unused.push('csv.wkt')
@@ -80,7 +80,7 @@ function warnOfUnused({ driver }: Dataset, { csv, encoding }: ReadOptions, notes
   notes.add('OPTIONS_UNUSED', `A ${driver} file says itself what these fields are for.`, unused.length, unused)
 }
 
-/** The request with the types of the data set's kind, which those of the request come before. */
+/** The options with the types of the data set's kind; types of the request take precedence. */
 function withTypesOf({ types }: Dataset, options: ReadOptions): ReadOptions {
   return types === undefined ? options : { ...options, types: { ...types, ...options.types } }
 }

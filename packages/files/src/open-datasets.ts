@@ -9,8 +9,8 @@ import { ALL_LAYERS, type ReadOptions } from './read-options.ts'
 import type { ReadingPlace } from './read/reading.ts'
 
 /**
- * Opens the data sets of an archive as one: their layers one after the other, called by their files where a file holds
- * one only, and by both where names would be the same.
+ * Opens the data sets of an archive as one, with their layers one after the other. A layer that is the only one of its
+ * file has the name of the file. Equal names become file, layer and number of the data set.
  */
 export async function openDatasets(
   datasets: readonly Dataset[],

@@ -37,7 +37,7 @@ export interface OpenOptions extends ReadOptions {
 export interface OpenedFile extends AsyncDisposable {
   /** Formats of the data sets, by the names of GDAL's drivers. */
   readonly formats: readonly string[]
-  /** The layers that can be read; their numbers are the places in this list. */
+  /** The layers that can be read; their numbers are the indexes in this list. */
   readonly layers: readonly LayerSchema[]
   /** All layers of the file, requested or not. */
   readonly layerNames: readonly string[]

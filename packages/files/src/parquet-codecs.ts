@@ -2,7 +2,10 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import type { Compressors } from 'hyparquet'
 import { compressors as others } from 'hyparquet-compressors'
 
-/** The codecs of Parquet, most by the runtime's own libraries; none gives more bytes than the page's head promises. */
+/**
+ * The codecs of Parquet, most of them from the runtime's own libraries; none returns more bytes than the page's header
+ * declares.
+ */
 export const compressors: Compressors = {
   LZ4: others.LZ4!,
   LZ4_RAW: others.LZ4_RAW!,

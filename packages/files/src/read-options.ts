@@ -1,7 +1,7 @@
 import type { FieldType } from './feature-stream.ts'
 
 /**
- * The value of `layer` that means all of them.
+ * The value of `layer` for all layers.
  *
  * @example
  * ```ts
@@ -18,11 +18,13 @@ export const ALL_LAYERS = '*'
 
 /** Facts that a file does not state, or states wrongly. */
 export interface ReadOptions {
-  /** Name of the only layer that is wanted; `*` and none for all. */
+  /** Name of the only layer to read; `*` or absent for all. */
   readonly layer?: string
-  /** Most features that are wanted of a layer. */
+  /** Maximum number of features to read of a layer. */
   readonly limit?: number
-  /** Character encoding of a CSV, a Shapefile or a MapInfo table, by its name in the WHATWG list; found out when absent. */
+  /**
+   * Character encoding of a CSV, a Shapefile or a MapInfo table, by its name in the WHATWG list; detected when absent.
+   */
   readonly encoding?: string
   /** Columns that hold coordinates or WKT, of a CSV, of sheets and of tables. */
   readonly csv?: { readonly x?: string; readonly y?: string; readonly wkt?: string }
@@ -35,7 +37,7 @@ export interface ReadOptions {
 }
 
 /**
- * The number in `EPSG:4326`.
+ * The code of a reference system, 4326 of `EPSG:4326`.
  *
  * @example
  * ```ts

@@ -11,7 +11,7 @@ export interface OvertureColumn {
   readonly member: string | null
 }
 
-/** Fields that have a column of their own making. */
+/** Fields whose columns are made separately. */
 const APART: ReadonlySet<string> = new Set(['id', 'geometry', 'bbox'])
 
 /** Members that are columns of their own, beside the column of the whole field. */

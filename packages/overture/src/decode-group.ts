@@ -120,7 +120,7 @@ function pick(values: readonly unknown[] | undefined, rows: readonly number[], c
   })
 }
 
-/** JSON that PostgreSQL can store: it has no place for NUL characters. */
+/** JSON without NUL characters, which PostgreSQL cannot store. */
 function jsonOf(value: unknown): string {
   const text = JSON.stringify(toJson(value))
   return text.includes('\\u0000') ? text.replaceAll(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1') : text

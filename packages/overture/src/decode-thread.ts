@@ -5,7 +5,7 @@ import type { DecodeRequest, DecodedRows } from './decode-group.ts'
 
 /** Request to the thread: a row group, with the footer of its file. */
 export interface GroupRequest extends Omit<DecodeRequest, 'metadata'> {
-  /** Tells files apart. */
+  /** Identifies the file. */
   readonly url: string
   readonly footer: Uint8Array<ArrayBuffer>
 }
@@ -18,7 +18,7 @@ export type DecodeReply = { readonly id: number } & (
 )
 
 /**
- * Decodes row groups on a thread of its own. Dispose it to end the thread, whatever it is doing.
+ * Decodes row groups on a separate thread. Disposal ends the thread, also during work.
  *
  * @example
  * ```ts
@@ -51,7 +51,8 @@ export class DecodeThread implements AsyncDisposable {
   }
 
   /**
-   * The rows of a group that touch the area; the memory of its bytes is given away.
+   * The rows of a group that touch the area. Its bytes are transferred to the thread, so the caller can no longer use
+   * them.
    *
    * @throws PARQUET_INVALID
    */

@@ -38,7 +38,7 @@ export function parseFooter(footer: Uint8Array<ArrayBuffer>): FileMetaData {
 }
 
 /**
- * Opens a GeoParquet file and checks what its footer claims.
+ * Opens a GeoParquet file and checks its footer.
  *
  * @throws PARQUET_INVALID, and what reading throws
  */
@@ -60,7 +60,7 @@ export async function openParquet(source: RangeSource, url: string): Promise<Par
   }
 }
 
-/** The row groups whose bounding box statistics touch the area; those without statistics may. */
+/** The row groups whose bounding box statistics touch the area; row groups without statistics count as touching. */
 export function groupsTouching({ groups, metadata }: ParquetFile, aoi: Aoi): GroupPlace[] {
   return groups.filter(({ index }) => {
     const box = boxOf(metadata.row_groups[index]!)
@@ -68,7 +68,7 @@ export function groupsTouching({ groups, metadata }: ParquetFile, aoi: Aoi): Gro
   })
 }
 
-/** Checks every claim that decides about reads and memory. */
+/** Checks all values of a footer on which reads and memory depend. */
 function placesOf(metadata: FileMetaData, dataEnd: number): GroupPlace[] {
   let firstRow = 0
   const places = metadata.row_groups.map((group, index) => {

@@ -5,11 +5,11 @@ import { filesTouching, type Release } from './releases.ts'
 
 /** Footers that are read at a time. */
 const FOOTERS_AT_ONCE = 6
-/** Neighbouring row groups are read together up to this size, over gaps up to that one. */
+/** Maximum bytes of one read of neighbouring row groups, and of a gap between two of them. */
 const RUN_BYTES = 16 << 20
 const GAP_BYTES = 1 << 14
 
-/** Row groups that one range read brings. */
+/** Row groups that are read with one range request. */
 export interface Run {
   readonly file: ParquetFile
   readonly groups: readonly GroupPlace[]

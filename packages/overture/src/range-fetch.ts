@@ -37,10 +37,10 @@ export interface Traffic {
 }
 
 /**
- * A {@link RangeFetch} by the runtime's `fetch`. It goes wherever a URL leads: a server that takes URLs from strangers needs a
- * guarded one.
+ * A {@link RangeFetch} by the runtime's `fetch`. It checks no addresses, so a server that accepts URLs of untrusted
+ * callers needs a guarded fetch.
  *
- * @throws DOWNLOAD_REFUSED (status 4xx but 429), DOWNLOAD_FAILED, DOWNLOAD_TOO_LARGE
+ * @throws DOWNLOAD_REFUSED (status 4xx except 429), DOWNLOAD_FAILED, DOWNLOAD_TOO_LARGE
  *
  * @example
  * ```ts

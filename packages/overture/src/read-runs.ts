@@ -3,7 +3,7 @@ import type { DecodedRows, DecodeRequest } from './decode-group.ts'
 import type { DecodeThread } from './decode-thread.ts'
 import type { Run } from './plan.ts'
 
-/** Range reads on their way while earlier ones are decoded. */
+/** Concurrent range reads while earlier ones are decoded. */
 const READS_AHEAD = 3
 
 /** How rows are decoded. */

@@ -21,8 +21,8 @@ export interface Release {
 }
 
 /**
- * Finds a release in a STAC catalogue: the one asked for, or the one that the catalogue calls the latest. Its files come
- * from the release's index, `collections.parquet`, one row per file.
+ * Finds a release in a STAC catalogue: the requested one, or the catalogue's latest. Its files come from the release's
+ * index, `collections.parquet`, one row per file.
  *
  * @throws OVERTURE_RELEASE_NOT_FOUND, OVERTURE_CATALOGUE_UNREADABLE
  *

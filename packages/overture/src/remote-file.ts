@@ -27,7 +27,7 @@ const FIRST_WAIT_MS = 500
 export class RemoteFile {
   readonly url: string
   readonly size: number
-  /** Its strong ETag; null when the server gives none. */
+  /** Its strong ETag; null when the server sends none. */
   readonly version: string | null
   /** The last bytes. */
   readonly tail: Uint8Array<ArrayBuffer>

@@ -26,8 +26,8 @@ export interface HealthOptions {
 }
 
 /**
- * Adds `/health/live` (the process runs) and `/health/ready` (503 while a dependency is down or starting, or
- * the process is stopping; 200 `degraded` while only a part lacks something). No key is needed.
+ * Adds `/health/live` (the process runs) and `/health/ready` (503 while a dependency is down or starting, or the
+ * process is stopping; 200 `degraded` while only the dependency of a part is down). No key is needed.
  */
 export function addHealth(app: Http, checks: Checks, { parts = {}, registry }: HealthOptions = {}): void {
   if (registry) showReadiness(registry, { ...checks, ...parts })
@@ -86,7 +86,7 @@ async function look(checks: Checks, log?: FastifyBaseLogger): Promise<Record<str
   return Object.fromEntries(results)
 }
 
-/** The same for Prometheus. */
+/** Adds a gauge with the result of each check, for Prometheus. */
 function showReadiness(registry: Registry, checks: Checks): void {
   const ready = new Gauge({
     name: 'terrane_ready',

@@ -54,7 +54,7 @@ const LONGEST_REQUEST_MS = 120_000
 const REQUEST_ID = /^[\w.:/+=-]{1,128}$/
 
 /**
- * Makes an app's HTTP server, not yet listening: request ids (`x-request-id` accepted when sane, else made; echoed),
+ * Makes an app's HTTP server, not yet listening: request ids (`x-request-id` accepted when valid, else made; echoed),
  * validation (bodies as they are, query and path converted), problem answers, also for unknown routes.
  */
 export function createHttp(options: HttpOptions): Http {
@@ -90,7 +90,7 @@ export function createHttp(options: HttpOptions): Http {
     schemaController: { compilersFactory: { buildSerializer: schemas.buildSerializer } },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
-  // The handler stands before any route: a declared 4xx schema would otherwise turn Fastify's own 400 into a 500.
+  // The handler is set before any route: otherwise a declared 4xx schema would turn Fastify's own 400 into a 500.
   app.setErrorHandler(problemHandler)
   app.setNotFoundHandler((request) => {
     throw notFound({ method: request.method, path: request.url.split('?')[0] ?? '/' })
@@ -134,7 +134,7 @@ export function createHttp(options: HttpOptions): Http {
 }
 
 /**
- * Has the routes of a scope take a DELETE without a body whatever its content type: many clients send
+ * Makes the routes of a scope accept a DELETE without a body for any content type, because many clients send
  * `Content-Type: application/json` with everything.
  */
 export function acceptEmptyDeletes(scope: Http): void {

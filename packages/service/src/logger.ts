@@ -3,7 +3,7 @@ import pretty from 'pino-pretty'
 
 export type { Logger }
 
-/** Field names whose values never reach a log, at the top and one level down. */
+/** Field names whose values never reach a log, at the top and up to two levels down. */
 const SECRET_FIELDS = [
   'apikey',
   'authorization',
@@ -29,7 +29,7 @@ export interface LoggerOptions {
   readonly byTurn?: boolean
 }
 
-/** Characters of lines that are written before their turn is over. */
+/** Maximum characters of held lines; beyond them lines are written before the turn ends. */
 const MOST_HELD = 64 * 1024
 
 /**

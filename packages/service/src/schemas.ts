@@ -14,9 +14,9 @@ declare module 'fastify' {
 const FEW_PARTS = 2000
 
 /**
- * The schemas of an app, which become code when the first request needs them: an app has hundreds, all of them together
- * take it a second, and many are never used. A schema that cannot be compiled is found by `compileSchemas`, which the
- * tests of each app call.
+ * Compiles the schemas of an app when the first request needs them: an app has hundreds, compiling all takes a second,
+ * and many are never used. A schema that cannot be compiled is found by `compileSchemas`, which the tests of each app
+ * call.
  */
 export class LateSchemas {
   readonly #all: (() => unknown)[] = []
@@ -31,7 +31,7 @@ export class LateSchemas {
   }
 
   /**
-   * Texts of the query and the path become numbers and booleans where the schema says so; bodies are never converted.
+   * Texts of the query and the path are converted to numbers and booleans by the schema; bodies are never converted.
    * Validation stops at the first error, because a large body may have millions. Small bodies are then validated again
    * for all errors.
    */

@@ -16,7 +16,7 @@ export interface ServeOptions {
   readonly DRAIN_TIMEOUT_MS: number
   /** A port of its own for the metrics; none when 0 or absent. */
   readonly TERRANE_METRICS_PORT?: number
-  /** How long callers whose connections are open must be silent after a stop was requested; 500 ms when absent. */
+  /** Time without requests after which open connections are closed during shutdown; 500 ms when absent. */
   readonly drainIdleMs?: number
 }
 
@@ -26,14 +26,14 @@ export interface StopPhases {
    * Ends or hands over background work such as jobs. The app still answers meanwhile, but reports that it is not ready.
    */
   readonly work?: (budgetMs: number) => Promise<void>
-  /** Waits for answers that the app's own routes do not give, while it takes leave of its callers. */
+  /** Waits for answers outside of the app's own routes, while connections are drained. */
   readonly requests?: (budgetMs: number) => Promise<void>
 }
 
-/** Parts of DRAIN_TIMEOUT_MS, in this order; the rest is for closing. A phase that runs out of its time is left behind. */
+/** Parts of DRAIN_TIMEOUT_MS, in this order; the rest is for closing. A phase that exceeds its time is abandoned. */
 const SHARES = { work: 0.6, requests: 0.3 }
 
-/** Wait between two looks at whether connections are still open, in milliseconds. */
+/** Interval between two checks for open connections, in milliseconds. */
 const LOOK_MS = 20
 
 /**
@@ -79,8 +79,8 @@ export async function serve(app: Http, config: ServeOptions, logger: Logger, pha
 }
 
 /**
- * Goes on answering on open connections, on each for the last time, until none is open or all are silent for a while. A
- * connection that is closed unannounced takes along the request that is just on its way to it.
+ * Drains connections: answers one more request on each, with `connection: close`, until none is open or no request came
+ * for a while. Closing a connection unannounced would lose a request that is on its way to it.
  */
 async function takeLeave({ server }: Http, silenceMs: number, mostMs: number): Promise<void> {
   // Counted in checks instead of time, because data that has arrived is read between checks even on a slow machine.

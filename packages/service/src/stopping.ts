@@ -2,12 +2,12 @@ import type { Server } from 'node:http'
 
 const stopping = new WeakSet<Server>()
 
-/** From now on the app reports that it is not ready, so that load balancers use other instances. */
+/** Marks the app as stopping: it then reports that it is not ready, so that load balancers use other instances. */
 export function markStopping({ server }: { readonly server: Server }): void {
   stopping.add(server)
 }
 
-/** Whether the app has to stop. */
+/** Whether the app is stopping. */
 export function isStopping({ server }: { readonly server: Server }): boolean {
   return stopping.has(server)
 }

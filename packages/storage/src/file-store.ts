@@ -35,8 +35,8 @@ import { mapBounded } from './parallel.ts'
 
 /**
  * Objects in a folder: `buckets/{id}.json` (rules), `entries/{bucket}/…` (one JSON file per object, in folders as the
- * key has parts) and `bytes/{bucket}/{version}` (content, never changed once written). New content becomes visible when
- * its entry is renamed or linked; several processes may share the folder.
+ * key has parts) and `bytes/{bucket}/{first two characters of the version}/{version}` (content, never changed once
+ * written). New content becomes visible when its entry is renamed or linked; several processes may share the folder.
  */
 export class FileStore implements ObjectStore {
   readonly #root: string

@@ -18,7 +18,9 @@ export interface Walk {
   readonly flat: boolean
 }
 
-/** Keys whose entries lie in a folder, by code points. Reads only the folders that can hold requested keys, one by one. */
+/**
+ * Keys whose entries are in a folder, by code points. Reads only the folders that can hold requested keys, one by one.
+ */
 export async function* walk(folder: string, asked: Walk, above = ''): AsyncGenerator<Found> {
   const { prefix, after, flat } = asked
   for (const { key, path } of await children(folder, above)) {
@@ -41,7 +43,7 @@ export function fileName(part: string): string {
   return `-${encoded.slice(0, KEPT)}-${createHash('sha256').update(part).digest('hex')}`
 }
 
-/** A JSON file; null where none is. */
+/** Reads a JSON file; null when it does not exist. */
 export async function readJson(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as unknown
@@ -64,7 +66,7 @@ export async function readdirOrEmpty(path: string): Promise<string[]> {
 const LONGEST = 180
 const KEPT = 100
 const SUFFIX = '.json'
-/** Whether a name may have been cut; a whole name can look the same. */
+/** Pattern of names that may have been cut; an uncut name can match it, too. */
 const CUT = new RegExp(`^-.{${KEPT}}-[0-9a-f]{64}$`)
 
 /** Entries directly in a folder, with whole keys, in their order. */

@@ -41,7 +41,7 @@ export interface ListedFolder {
 export interface ListOptions {
   /** Only keys and folders after this one. */
   readonly after?: string
-  /** How many the caller means to read: no more are fetched at once. */
+  /** Number of entries that the caller will read; at most this many are fetched at once. */
   readonly pageSize?: number
 }
 
@@ -70,7 +70,8 @@ export interface ObjectBody {
 
 /**
  * Buckets and objects. Writes are atomic: readers see the old content until the new one is complete. Missing buckets
- * and objects are errors (BUCKET_NOT_FOUND, OBJECT_NOT_FOUND) where they are needed, null where asked for.
+ * and objects are errors (BUCKET_NOT_FOUND, OBJECT_NOT_FOUND) for operations on them; methods that look them up return
+ * null.
  */
 export interface ObjectStore {
   /** Resolves when the storage answers. @throws STORAGE_UNAVAILABLE */
@@ -140,7 +141,7 @@ export function isHeaderValue(text: string): boolean {
 }
 
 /**
- * Refuses what every later download would send as a header and could not.
+ * Refuses values that a later download could not send as headers.
  *
  * @throws INVALID_HEADER_VALUE
  */
@@ -153,17 +154,17 @@ export function checkHeaders({ contentType = '', cacheControl = '' }: PutOptions
 const DISCARD_MS = 1500
 
 export interface UploadOptions extends PutOptions {
-  /** Of the temporary key. */
+  /** Name within the temporary key; random when absent. */
   readonly temporaryName?: string
   /** Names of earlier uploads that may have been abandoned; their objects are removed. */
   readonly abandonedNames?: readonly string[]
 }
 
-/** A file in the storage that does not have its name yet. */
+/** An uploaded file that does not have its final key yet. */
 export interface Upload {
-  /** Gives it its name. */
+  /** Moves it to its final key. */
   place(): Promise<ObjectInfo>
-  /** Removes it, when it was not placed. */
+  /** Removes it, unless it was placed. */
   discard(): Promise<void>
 }
 

@@ -49,7 +49,9 @@ export function openStore(setting: string, aws: AwsSettings = {}, bounds: Partia
   throw invalid(`'${setting}' is neither file:{folder} nor s3://{bucket}/{prefix}`)
 }
 
-/** The setting of a store beside that of a setting, in a folder or under a prefix of it that no bucket of it reaches. */
+/**
+ * The setting of another store in a subfolder or longer prefix of a setting, outside of the buckets of the first store.
+ */
 export function within(setting: string, name: string): string {
   return `${setting.replace(/\/+$/, '')}/${name}`
 }

@@ -46,12 +46,12 @@ export interface RemoteOptions {
 }
 
 const ANSWERS = [400, 404, 409]
-/** Of another project's server: more than its answers about an object or a bucket ever take. */
+/** Maximum bytes of an answer about an object or a bucket, and maximum wait for it. */
 const ANSWER_BYTES = 1 << 20
 const ANSWER_MS = 20_000
-/** Contents come and go at this pace at least. */
+/** Minimum rate of transfers of contents. */
 const LEAST_BYTES_PER_MS = 64
-/** Longest upload whose length is not known; its pace is watched. */
+/** Maximum time of an upload of unknown length; its rate is checked, too. */
 const LONGEST_UPLOAD_MS = 86_400_000
 /** Entries of a folder in one request. */
 const LIST_PAGE = 1000
@@ -196,7 +196,7 @@ export class RemoteStore implements ArtifactStore {
     return { info, body: response.body }
   }
 
-  /** By folders, as that API lists them; in code point order within each. */
+  /** Lists folder by folder, as that API does; in code point order within each folder. */
   async *list(bucket: string, prefix: string): AsyncGenerator<ListedObject> {
     checkBucketName(bucket)
     const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1)
@@ -246,7 +246,7 @@ export class RemoteStore implements ArtifactStore {
     return infos
   }
 
-  /** Makes one JSON request; null for "not found", which that API reports with status 400 or 404. */
+  /** Makes one JSON request. A GET gives null for "not found", which that API reports with status 400 or 404. */
   async #call(method: 'GET' | 'POST' | 'DELETE', route: string, body?: unknown): Promise<unknown> {
     const response = await this.#fetch(`${this.#base}${route}`, {
       method,

@@ -17,7 +17,7 @@ export interface BareDeno extends AsyncDisposable {
   readonly firstLine: Promise<string>
 }
 
-/** A folder with a program that may import these packages, or this app's. */
+/** Creates a folder with a program that can import the packages of a folder; by default those of this app. */
 export async function program(
   source: string,
   packages = PACKAGES,
@@ -30,7 +30,7 @@ export async function program(
   return { file, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) }
 }
 
-/** Runs a program. Deno's own cache is kept, as it is for a program that was run before. */
+/** Runs a program. Deno's own cache is kept, as for a program that has run before. */
 export async function runBare(file: string, env: Readonly<Record<string, string>> = {}): Promise<BareDeno> {
   const deno = await findDeno()
   assert(deno, 'there is no Deno for this platform')
@@ -39,7 +39,7 @@ export async function runBare(file: string, env: Readonly<Record<string, string>
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DENO_NO_UPDATE_CHECK: '1', NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  // A function's process has this priority, which decides on a machine that does other work.
+  // The same priority as the processes of functions, because it matters on a busy machine.
   setPriority(child.pid!, 5)
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const firstLine = new Promise<string>((resolve, reject) => {

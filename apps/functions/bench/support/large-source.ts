@@ -1,8 +1,8 @@
 import { seededRandom } from '@terrane/core'
 
 /**
- * A program of about so many bytes, as a bundle of packages looks: many small functions and tables in modules; a tenth
- * of them run at the start. Its handler answers `hello`.
+ * A program of about the given size that resembles a bundle of packages: many small functions and tables in modules. A
+ * tenth of the functions run at the start. The handler answers `hello`.
  */
 export function largeSource(bytes: number): string {
   const random = seededRandom(7)

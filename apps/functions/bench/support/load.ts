@@ -11,8 +11,8 @@ export interface Load {
 }
 
 /**
- * Keeps so many connections busy with one request after the other, and returns how many were answered. As little work
- * as possible is done here, because it is done on the cores that are measured.
+ * Sends one request after the other on each connection; returns the number of answers. It does little work per request,
+ * because it shares the measured cores.
  */
 export async function load({ url, headers, body, connections, seconds, expected }: Load): Promise<number> {
   const { hostname, port, pathname, host } = new URL(url)

@@ -1,5 +1,5 @@
-// The peer of the warm bench: the least that Fastify and undici can do to hand a request to a unix socket or a port and
-// its answer back, buffered, with no policy, no limits, no log. The first argument is the socket's path or an address.
+// The peer of the warm bench: a minimal proxy of Fastify and undici to a unix socket or a port. It buffers bodies and
+// has no policies, limits or logs. The first argument is the socket's path or an address.
 import fastify from 'fastify'
 import { Pool } from 'undici'
 

@@ -1,6 +1,6 @@
 declare const Deno: { env: { get(name: string): string | undefined } }
 
-/** An answer of the project API that is not a success; the function passes it on. */
+/** An error answer of the project API, which the function passes on. */
 export class ProjectError extends Error {
   readonly status: number
 
@@ -22,7 +22,7 @@ export async function callProject(path: string, body: unknown, headers: Record<s
   return answer
 }
 
-/** The caller's own credentials: what the function sees is what the caller may see. */
+/** The caller's own credentials, so that the function reads only data that the caller may read. */
 export function credentialsOf(request: Request): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const name of ['apikey', 'authorization']) {
@@ -32,7 +32,9 @@ export function credentialsOf(request: Request): Record<string, string> {
   return headers
 }
 
-/** The key for the routing engine; the host puts it in, it is never in this process. */
+/**
+ * Placeholder for the key of the routing engine. The host replaces it with the key, which never enters this process.
+ */
 export function servicesKey(): Record<string, string> {
   return { apikey: Deno.env.get('SERVICES_KEY') ?? '' }
 }

@@ -6,7 +6,7 @@ interface Question {
   readonly table: string
   readonly lon: number
   readonly lat: number
-  /** Metres around the point whose look counts. */
+  /** Radius of the area around the point whose tiles are the query, in metres. */
   readonly radius: number
   readonly limit: number
   readonly costing: string

@@ -51,7 +51,9 @@ export class BuildCache {
     return packed && { ...unpack(packed), inputs }
   }
 
-  /** @param unchanged called once the inputs are hashed: whether they still are the bundled ones */
+  /**
+   * @param unchanged called after the inputs are hashed; tells whether they have not changed since they were bundled
+   */
   async keepFolder(folder: string, bundle: Bundle, unchanged: () => Promise<boolean>): Promise<void> {
     const all = [...new Set([...bundle.inputs, ...settingsFiles(folder)])]
     const hashes = await Promise.all(all.map(hashOfFile))

@@ -8,7 +8,7 @@ const ENTRY = fileURLToPath(new URL('./build.worker.ts', import.meta.url))
 /** CommonJS packages within the bundle load built-in modules with `require`. */
 const REQUIRE = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`
 
-/** Packages with programs of their own are loaded from where they are installed. */
+/** Packages with native programs are loaded from their installed location. */
 const nativePackages: Plugin = {
   name: 'native packages',
   setup: (bundler) =>

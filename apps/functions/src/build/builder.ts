@@ -109,7 +109,7 @@ export class Builder implements Disposable {
     return bundled
   }
 
-  /** Checks the types of a function's folder, once for each state of its files; null where there is no Deno. */
+  /** Checks the types of a function's folder, once for each state of its files; null without Deno. */
   async typesOf(folder: string, bundle: Bundle): Promise<TypeCheck | null> {
     if (!this.#imports) return null
     const known = await this.#cache?.findTypes(folder, bundle.inputs)
@@ -137,7 +137,11 @@ export class Builder implements Disposable {
     else queue.unshift(...queue.splice(at, 1))
   }
 
-  /** Caches the bundle of a folder. @param unchanged whether the inputs still are the bundled ones */
+  /**
+   * Caches the bundle of a folder.
+   *
+   * @param unchanged tells whether the inputs have not changed since they were bundled
+   */
   async keepFolder(folder: string, bundle: Bundle, unchanged: () => Promise<boolean>): Promise<void> {
     await this.#cache?.keepFolder(folder, bundle, unchanged)
   }

@@ -1,15 +1,15 @@
-/** Work that runs a few at a time, the latest request first. Hurried work begins at once. */
+/** Runs a limited number of works concurrently, the latest request first. Hurried work begins at once. */
 export class LatestFirst {
   readonly #most: number
   readonly #waiting = new Map<string, () => void>()
   #running = 0
 
-  /** @param most number that run at once, besides hurried ones */
+  /** @param most maximum number of concurrent works, besides hurried ones */
   constructor(most: number) {
     this.#most = most
   }
 
-  /** Runs this once it has its turn. */
+  /** Runs the work when its turn comes. */
   async run<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (this.#running >= this.#most) await new Promise<void>((resolve) => this.#waiting.set(name, resolve))
     this.#running++

@@ -8,7 +8,7 @@ const MAX_DEPTH = 32
 
 /**
  * Reads the static files of a function's folder that the policy names. Links are followed as long as they stay inside;
- * a folder that contains itself by one is read once.
+ * a folder that contains itself through a link is read once.
  *
  * @throws FUNCTION_BUNDLE_FAILED
  */

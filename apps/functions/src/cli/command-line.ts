@@ -170,7 +170,7 @@ async function run(args: string[], { env, print, openImports: open = openImports
 function target(given: { readonly url?: string; readonly project?: string }, env: NodeJS.ProcessEnv): Target {
   const key = env['TERRANE_SERVICE_ROLE_KEY']
   if (!key) throw cliFailed({ reason: 'TERRANE_SERVICE_ROLE_KEY is not set' })
-  // No default: the key goes to no port that happens to be taken.
+  // There is no default address, so that the key is not sent to another program on a default port.
   const url = given.url ?? env['TERRANE_FUNCTIONS_URL']
   if (!url) throw cliFailed({ reason: 'the host is not known: no local stack runs here; set TERRANE_FUNCTIONS_URL' })
   return { url, project: given.project ?? env['TERRANE_PROJECT_REF'] ?? 'local', key }

@@ -13,7 +13,7 @@ import { importProject } from './import-project.ts'
 import { printed } from './shown-entry.ts'
 import { readUpload, sendUpload } from './upload.ts'
 
-/** Makes the folder of a new function. */
+/** Makes the folder of a new function. @throws CLI_FAILED for an invalid name, or if the folder exists */
 export async function newFunction(root: string, name: string, auth: string, print: Print): Promise<void> {
   if (!FUNCTION_NAME.test(name))
     throw cliFailed({ reason: `'${name}' is no function name: A-Z, a-z, 0-9, - and _, at most 63` })
@@ -115,7 +115,7 @@ export async function importFolder(
   await importProject(target, folder, { dryRun, imports, cache, print })
 }
 
-/** @throws FUNCTION_CLI_FAILED with every error in the types of the functions, before anything is sent */
+/** @throws CLI_FAILED with all type errors of the functions, before anything is sent */
 async function refuseTypeErrors(root: string, names: readonly string[], imports: DenoImports | null): Promise<void> {
   if (!imports) throw cliFailed({ reason: '--strict looks at types with Deno, which this machine does not have' })
   const problems: string[] = []
@@ -150,7 +150,7 @@ async function warnOfTypes(
   }
 }
 
-/** Removes functions from the host that the folder no longer has. */
+/** Removes the functions from the host that are not in the folder. */
 async function prune(target: Target, present: readonly string[], dryRun: boolean, print: Print): Promise<void> {
   const { data } = (await callHost(target, 'GET', '/functions')) as { data: { name: string; version: number }[] }
   for (const { name, version } of data) {
@@ -189,7 +189,7 @@ export async function removeFunctions(target: Target, names: readonly string[], 
   }
 }
 
-/** Gives a function another name. */
+/** Renames a function. @throws CLI_FAILED unless there are two names */
 export async function renameFunction(target: Target, names: readonly string[], print: Print): Promise<void> {
   const [name = '', to = ''] = names
   if (names.length !== 2) throw cliFailed({ reason: 'rename takes the name of a function and its new one' })

@@ -237,7 +237,7 @@ function fenceOf(folder: string): string {
   return isProject ? dirname(folder) : folder
 }
 
-/** @throws CLI_FAILED for a file that a link or a path leads outside to, but for packages */
+/** @throws CLI_FAILED for a file outside of the fence, reached by a link or a path; files of packages are allowed */
 async function assertInside(file: string, { folder, packages }: Fence): Promise<void> {
   const real = await realpath(file).catch(() => file)
   if ([folder, ...packages].some((each) => real.startsWith(each + sep))) return

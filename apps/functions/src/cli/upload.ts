@@ -5,7 +5,7 @@ import type { Policy } from '../policy.ts'
 import { readFolderPolicy } from '../sources/folder-policy.ts'
 import { callHost, type Target } from './client.ts'
 
-/** A function as it is sent to a host. */
+/** A function in the form that is sent to a host. */
 export interface Upload {
   readonly files: Readonly<Record<string, unknown>>
   readonly policy: Policy

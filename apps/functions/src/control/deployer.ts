@@ -87,7 +87,7 @@ export class Deployer {
     const { digest, crons } = await this.#check(project, name, archive, given)
     const policy = withCrons(given, crons)
     await this.#requireTables(project, policy)
-    // A version of before a field was known has its default.
+    // A version from before a field existed gets the field's default.
     const before = live && { ...parsePolicy({}), ...live.policy }
     if (live?.digest === digest && JSON.stringify(before) === JSON.stringify(sorted(policy, before!)))
       return { version: live.version, digest, etag: live.etag, unchanged: true }
@@ -132,16 +132,17 @@ export class Deployer {
   /**
    * Gives a function another name, with its versions, secrets, hooks and state; false when there is none.
    *
-   * @throws FUNCTION_NAME_TAKEN, FUNCTION_STATE_STAYS with the former name as before
+   * @throws FUNCTION_NAME_TAKEN, FUNCTION_STATE_STAYS; the function then keeps its former name
    */
   async rename(project: string, name: string, to: string): Promise<boolean> {
-    // The registry first: it decides between two renames, and a state that has moved before would be another function's.
+    // The registry is changed first, because it decides between two concurrent renames: a state that moved before could
+    // become another function's.
     if (!(await this.#registry.rename(project, name, to))) return false
     const address = this.#projects.get(project)
     try {
       if (address) await moveState(address, name, { operation: 'rename', to })
     } catch (error) {
-      // A rename without an answer may have moved the state all the same: it goes back as well.
+      // A rename of the state without an answer may have succeeded, so it is reverted as well.
       if (address) await moveState(address, to, { operation: 'rename', to: name }).catch(() => {})
       await this.#registry.rename(project, to, name)
       await this.#source.follow(project, name)

@@ -1,12 +1,12 @@
 import { LentSession } from '@terrane/database'
 import type { LoginKind, Logins } from './logins.ts'
 
-/** Under whose role and claims a session runs. */
+/** Role and claims of a session. */
 export interface Identity {
   readonly role: 'anon' | 'authenticated' | 'service_role'
   /** JSON; null without a caller. */
   readonly claims: string | null
-  /** Longest statement, and longest rest within a transaction, in milliseconds. */
+  /** Maximum time of a statement, and of idling within a transaction, in milliseconds. */
   readonly timeoutMs: number
   /** Signed depth of the chain of functions, for the events of changes. */
   readonly depth: string
@@ -63,7 +63,7 @@ export class Sessions implements Disposable {
   }
 
   /**
-   * @param owner the function; one alone never has all sessions of several
+   * @param owner the function; if there are several sessions, one function never gets all of them
    * @throws NoSession after ten seconds, DATABASE_UNAVAILABLE
    */
   async lease({ role, claims, timeoutMs, depth }: Identity, owner: string): Promise<LentSession> {
@@ -97,7 +97,7 @@ export class Sessions implements Disposable {
     this.#return(session)
   }
 
-  /** The session cannot be used again. */
+  /** Closes a session that cannot be used again. */
   drop(session: LentSession): void {
     this.#close(session)
     this.#return(session)

@@ -19,7 +19,7 @@ export interface Splice {
 interface SpliceOptions {
   /** Checked whenever the client sends: its session ends with the call that it belongs to. */
   readonly isWelcome: () => boolean
-  /** Depth of the calls that the client works for now. The session has that of the start already. */
+  /** Current depth of the client's calls. The session has the depth of its start already. */
   readonly depth: () => string
 }
 

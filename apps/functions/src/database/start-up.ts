@@ -15,7 +15,7 @@ const MAX_MS = 15_000
 /**
  * Reads a client's start-up message and declines encryption, because the socket is local to the host.
  *
- * @throws Error for anything but a start of PostgreSQL's protocol 3, or after too long a time
+ * @throws Error for any other message than a start of PostgreSQL's protocol 3, and after a timeout
  */
 export function readOpening(socket: Socket): Promise<Opening> {
   return new Promise((resolve, reject) => {

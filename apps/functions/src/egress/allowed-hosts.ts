@@ -4,7 +4,7 @@ import type { FetchPolicy } from '@terrane/service'
  * `name` means https on port 443; `name:port` that port, encrypted or not; `*.name` any host below a name; `*` any host
  * and port.
  *
- * @param port null: any that is listed
+ * @param port null for any listed port
  */
 export function isListed(net: readonly string[], hostname: string, port: number | null, secure: boolean): boolean {
   const wanted = hostname.toLowerCase()

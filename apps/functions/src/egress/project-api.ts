@@ -16,13 +16,14 @@ const PROJECT_HOST = 'project.internal'
 const QUEUE_HOST = 'queue.internal'
 const SEND_PATH = '/rest/v1/rpc/send_message'
 
-/** Called with the reason why a request of a function was refused, and the request of the call. */
+/** Called with the reason why a request of a function was refused, and the id of the call's request. */
 export type OnRefused = (version: FunctionVersion, text: string, requestId: string | null) => void
 
 /**
- * Carries requests to `http://project.internal/…` and to the project's public address to its API. The credentials are the function's own choice if
- * it sends any, else those of the caller it works for; for privileged functions the service role. Other functions may send
- * the service token while they work for a caller of the service role, and it stands for the key of that caller.
+ * Carries requests for `http://project.internal/…` and for the project's public address to the project's API. A request
+ * has the credentials that the function sends, or else those of the caller that it answers; for privileged functions
+ * those of the service role. Other functions may send the service token while they answer a caller of the service role;
+ * the host replaces it with that caller's key.
  */
 export class ProjectApi implements Disposable {
   readonly #addressOf: (project: string) => ProjectAddress | null
@@ -91,12 +92,12 @@ export class ProjectApi implements Disposable {
   }
 }
 
-/** True for a request whose key is this one. */
+/** Whether a request sends this key. */
 function sends(headers: OutgoingHttpHeaders, key: string | null): boolean {
   return key !== null && (headers['apikey'] === key || headers['authorization'] === `Bearer ${key}`)
 }
 
-/** The key by which a caller is the service role, for a function that passes its caller's rights on; null for others. */
+/** The service-role key that a caller has sent; null for callers of another rank. */
 function keyOfService(caller: Caller | null): string | null {
   if (caller?.rank !== 'service') return null
   return bearerOf(caller.authorization) ?? caller.apikey

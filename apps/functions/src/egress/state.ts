@@ -56,7 +56,7 @@ export async function carryState(
 }
 
 /**
- * Removes all state of a function, or gives it to another name; nothing where the project keeps none.
+ * Removes all state of a function, or moves it to another name; does nothing if the project has no state.
  *
  * @throws FUNCTION_STATE_STAYS
  */

@@ -3,10 +3,10 @@ import { bytesOf } from './state.ts'
 
 const ASK_MS = 10_000
 const MAX_PROBLEM_BYTES = 65_536
-/** A table that the API does not know, in its words. */
+/** Error codes of the API for a table that does not exist. */
 const MISSING: ReadonlySet<unknown> = new Set(['PGRST205', '42P01'])
 
-/** Whether a project has a table in schema public; true as well where its API cannot be asked. */
+/** Whether a project has a table in schema public; also true when its API does not answer. */
 export async function hasTable(
   { apiUrl, serviceKey: key }: Pick<ProjectAddress, 'apiUrl' | 'serviceKey'>,
   table: string,

@@ -24,7 +24,7 @@ export class Admission {
   readonly #depths: Depths
   readonly #onError: (error: unknown, version: FunctionVersion, requestId: string) => void
 
-  /** @param options onError is called when credentials cannot be checked for another reason than the caller's */
+  /** @param options onError is called when credentials cannot be checked and the caller is not the cause */
   constructor(options: {
     readonly authenticate: Authenticate
     readonly depths: Depths
@@ -35,7 +35,7 @@ export class Admission {
     this.#onError = options.onError
   }
 
-  /** Refusal of a request that the function accepts from no caller; null when it may accept it. */
+  /** Refusal of a request by its form, independent of the caller; null when the form is accepted. */
   refusalOf({ request, upgrade }: Incoming, policy: Policy): Problem | null {
     const { method, headers } = request
     if (!methodsOf(policy).includes(method!)) return refusals.methodRefused(method!, policy)

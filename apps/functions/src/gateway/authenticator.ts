@@ -29,7 +29,7 @@ interface Known {
  * their expiry, so a warm call costs a map look-up instead of a signature. Bad ones are not cached.
  *
  * @param verifierOf the verifier of a project
- * @param edge rate limits: the service role by its key, everybody else by address
+ * @param edge rate limits: for the service role per key, for other callers per address
  */
 export function createAuthenticator(verifierOf: (project: string) => Verify, edge: EdgeSettings): Authenticate {
   const limits = new RateLimits(edge)

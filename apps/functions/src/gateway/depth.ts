@@ -7,9 +7,9 @@ export const MAX_DEPTH = 8
 
 /**
  * Depth of a call in a chain of functions, in a header that only hosts with the same secret can write, for one project.
- * The gateway adds it to functions' requests to the project API; the origin and the worker pass it on with the events of
- * what such a request writes. It never reaches a function as a header. A value that no host wrote counts as a call from
- * outside.
+ * The gateway adds it to functions' requests to the project API; the origin and the worker pass it on with the events
+ * of what such a request writes. It never reaches a function as a header. A value without a valid signature counts as a
+ * call from outside.
  */
 export class Depths {
   readonly #secret: string
@@ -20,7 +20,7 @@ export class Depths {
     this.#secret = secret
   }
 
-  /** Greatest depth that a header has, which lists one or more; 0 for a call from outside. */
+  /** Largest depth in a header, which lists one or more; 0 for a call from outside. */
   read(project: string, header: string | string[] | undefined): number {
     if (typeof header !== 'string') return 0
     const given = new Set(header.split(/, */))
@@ -35,7 +35,7 @@ export class Depths {
     return this.#tokensOf(project)[Math.min(depth, MAX_DEPTH) + 1]!
   }
 
-  /** Functions can read tokens in their database, so those of one project are worth nothing in another. */
+  /** Functions can read tokens in their database, so a token of one project is not valid in another. */
   #tokensOf(project: string): readonly string[] {
     let tokens = this.#tokens.get(project)
     if (!tokens) {

@@ -47,7 +47,7 @@ export class Gateway implements Disposable {
   /**
    * Answers a request whose path begins with `/functions/v1/`.
    *
-   * @param upgrade of a request for a WebSocket
+   * @param upgrade set for a WebSocket request
    */
   handle(request: IncomingMessage, response: ServerResponse, upgrade: Upgrade | null = null): void {
     const given = request.headers['x-request-id']

@@ -26,7 +26,7 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
   'x-forwarded-proto',
   'x-forwarded-port',
   'forwarded',
-  // Extensions of WebSocket, such as compression: without them a message is as large as its frames say.
+  // Without WebSocket extensions such as compression, the frames state the true size of a message.
   'sec-websocket-extensions',
 ])
 const NOT_RETURNED: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'x-request-id', 'x-function-version', 'x-error-code'])
@@ -50,8 +50,7 @@ export function hasTooManyHeaders({ rawHeaders }: IncomingMessage): boolean {
 }
 
 /**
- * Headers of a call by the platform, for a time of a cron expression or with messages of a queue; accepted from the
- * service role alone.
+ * Headers of a call by the platform, for a cron time or with messages of a queue; accepted only from the service role.
  */
 const PLATFORM_HEADERS = ['x-terrane-cron', 'x-terrane-queue'] as const
 const PLATFORM_VALUE = /^[\w%.!~*'()-]{1,2000}$/
@@ -87,7 +86,7 @@ export interface RequestFacts {
 /**
  * The head of a request for the function's instance, with the blank line.
  *
- * @param path the function's name and the rest of the path
+ * @param path the function's name and the remaining path
  * @param bodyBytes size of the body; 0 without one, null for one whose size is not known yet
  */
 export function requestHead(
@@ -141,7 +140,7 @@ export function exchangeServiceKey(
  * @param raw names and values, alternating, as received
  * @param connection value of the Connection header, which may name further headers to leave out
  * @param client address of the peer
- * @param about isTrusted: whether the peer is a proxy that is believed about the addresses before its own
+ * @param about isTrusted: whether the peer is a proxy whose forwarding headers are trusted
  */
 export function forwardedHeaders(
   raw: readonly string[],

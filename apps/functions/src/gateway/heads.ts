@@ -15,7 +15,7 @@ import { statusOf, type Problem, type ProblemCode } from './problems.ts'
 import * as refusals from './refusals.ts'
 
 export interface HeadOptions {
-  /** True for the address of a proxy that is believed about the caller's address. */
+  /** Whether an address is that of a trusted proxy. */
   readonly trusts: (address: string) => boolean
   /** The address of the caller, as the last trusted proxy names it. */
   readonly clientOf: (request: IncomingMessage) => string

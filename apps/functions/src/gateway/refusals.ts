@@ -93,7 +93,7 @@ export function forbidden({ rank }: Caller, needed: Policy['auth']): Problem {
   return { code: 'FORBIDDEN', message: `This function is for ${who}; the key is of rank '${rank}'` }
 }
 
-/** A page of an origin that the policy does not name wants a WebSocket. */
+/** A page of an origin that the policy does not list requests a WebSocket. */
 export function originRefused(): Problem {
   return { code: 'FORBIDDEN', message: 'Pages of this origin may not call this function' }
 }
@@ -144,7 +144,7 @@ export function invalidResponse(message = 'The function gave an answer that is n
   return { code: 'FUNCTION_INVALID_RESPONSE', message }
 }
 
-/** The connection broke before an answer. If the instance ended, its exit reason says why. */
+/** The connection broke before an answer. If the instance has ended, `reason` is its exit reason. */
 export function broken(reason: ExitReason | null): Problem {
   if (reason === null) return invalidResponse()
   if (!LIMIT_REASONS.has(reason))

@@ -168,7 +168,7 @@ function head({ project, name, version }: Subject, level: string, message: strin
   return { time, level, message, project, function: name, version, request_id: requestId }
 }
 
-/** Drops the oldest entries, half at a time, so that it costs little per entry. */
+/** Drops the oldest entries down to the limits. It runs at twice the limits, so that it costs little per entry. */
 function trim(shelf: Shelf): void {
   const { others } = shelf
   let keep = 0

@@ -29,7 +29,7 @@ export class MinuteRing {
   /**
    * Counts a call that ended.
    *
-   * @param bucket place of the first bound that its duration does not exceed; the number of bounds where there is none
+   * @param bucket index of the first bound that its duration does not exceed; the number of bounds if it exceeds all
    */
   call(bucket: number, isError: boolean): void {
     const at = this.#now()
@@ -44,7 +44,7 @@ export class MinuteRing {
     this.#numbers[at + MEMORY] = Math.max(memoryMb, this.#numbers[at + MEMORY]!)
   }
 
-  /** The minutes, oldest first; the last one is under way. */
+  /** The minutes, oldest first; the last one is the current minute. */
   read(): Minute[] {
     const now = minuteNow()
     return Array.from({ length: MINUTES }, (_, i) => this.#read(now - MINUTES + 1 + i))
@@ -66,7 +66,7 @@ export class MinuteRing {
     }
   }
 
-  /** Place of the minute that is under way. */
+  /** Offset of the current minute in the array. */
   #now(): number {
     const minute = minuteNow()
     const at = (minute % MINUTES) * this.#width
@@ -77,7 +77,10 @@ export class MinuteRing {
     return at
   }
 
-  /** Seconds below which `rank` durations lie, linear within a bucket like Prometheus' `histogram_quantile`. */
+  /**
+   * The duration in seconds that `rank` calls do not exceed, interpolated within a bucket like Prometheus'
+   * `histogram_quantile`.
+   */
   #quantile(buckets: Float64Array, rank: number): number {
     let before = 0
     for (const [at, bound] of this.#bounds.entries()) {

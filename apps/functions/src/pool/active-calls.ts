@@ -72,8 +72,10 @@ export class ActiveCalls {
   }
 
   /**
-   * The call is answered. @param heldByAnswer whether the answer announced background work; a line from the shim has
-   * priority, but may arrive later
+   * The call is answered.
+   *
+   * @param heldByAnswer whether the answer announced background work; a line from the shim has priority, but may
+   *   arrive later
    */
   answer({ id }: Call, heldByAnswer: boolean, now: number): void {
     this.unanswered--
@@ -83,7 +85,10 @@ export class ActiveCalls {
     else this.#forget(id)
   }
 
-  /** Background work counts for calls that are really here, and no longer than a request may take. */
+  /**
+   * Records whether a call has background work. Calls that are not in the instance are ignored. After the answer the
+   * work is limited in time.
+   */
   hold(id: string, held: boolean, now: number): void {
     const presence = this.#here.get(id)
     if (!presence) return

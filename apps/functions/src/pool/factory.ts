@@ -13,7 +13,7 @@ import type { FunctionLine } from './output.ts'
 /** Opens the sockets by which one instance reaches the host. */
 export interface GatewayDoor {
   /**
-   * @param paths of the socket for requests, and of that for connections to other hosts
+   * @param paths paths of the sockets for requests and for connections to other hosts
    * @param instance the instance behind the sockets; null while it is being made
    */
   open(paths: DoorPaths, version: FunctionVersion, instance: () => Instance | null): Promise<AsyncDisposable>

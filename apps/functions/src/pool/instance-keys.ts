@@ -21,11 +21,12 @@ export const KEYS_SECONDS = 3600
 const PATIENCE_MS = 1000
 
 /**
- * Issues the keys of instances: the address and the public keys that the project has now, and a token in the form of a service-role key. The host
- * exchanges the real key for the token in requests of the service role, and the token for the real key on calls to the
- * project's API: always for privileged functions, for others while they answer a caller of the service role. No verifier accepts the token's signature, so it has no rights elsewhere.
+ * Issues the keys of instances: the project's current address and public keys, and a token in the form of a
+ * service-role key. In requests of the service role the host replaces the real key with the token. On calls to the
+ * project's API it replaces the token with the real key: always for privileged functions, for others while they answer
+ * a caller of the service role. No verifier accepts the token's signature, so it has no rights elsewhere.
  *
- * @param onFailed called when the public keys cannot be fetched, or not soon: the instance starts without them
+ * @param onFailed called when the public keys cannot be fetched in time; the instance then starts without them
  */
 export function issueKeys(
   projectOf: (id: string) => Pick<Project, 'ref' | 'publicKeys' | 'publicUrl' | 'anonKey'> | null,

@@ -2,13 +2,19 @@ import type { Capacity, Tenant } from './capacity.ts'
 import { BootFailure, type Exit } from './exit.ts'
 import type { Instance } from './instance.ts'
 
-/** Why a request got no instance; `late`: its time was over before one had started. `retryMs`: when to try again. */
+/**
+ * Why a request got no instance; `late`: its deadline passed before an instance had started. `retryMs`: when to try
+ * again.
+ */
 export interface Refusal {
   readonly why: 'busy' | 'boot' | 'late'
   readonly retryMs: number
 }
 
-/** A request that wants an instance before its deadline (`performance.now()` milliseconds): exactly one of the two is called, perhaps before `acquire` returns. */
+/**
+ * A request that waits for an instance until its deadline (`performance.now()` milliseconds). Exactly one of its two
+ * methods is called, possibly before `acquire` returns.
+ */
 export interface Waiter {
   readonly deadline: number
   granted(instance: Instance): void
@@ -105,7 +111,7 @@ export class Pool implements Tenant {
     if (this.#retired) this.#drain()
   }
 
-  /** Starts one instance whether or not it is wanted, and resolves when it is ready. @throws BootFailure */
+  /** Starts one instance even if no request waits, and resolves when it is ready. @throws BootFailure */
   async warm(): Promise<void> {
     await this.#launch()
   }
@@ -181,7 +187,7 @@ export class Pool implements Tenant {
     return this.#instances.filter(({ exitReason, retiring }) => exitReason === null && !retiring).length
   }
 
-  /** Number of further calls that the event loops of the instances allow. */
+  /** Number of further calls that the concurrency of the policy allows on the instances. */
   get #unused(): number {
     let unused = 0
     for (const { accepting, inflight } of this.#instances)

@@ -55,7 +55,7 @@ export interface ProjectSettings {
  * Makes a project from settings: tokens are verified by HS256 with its secret, and by ES256 and RS256 with its JWKS.
  * Its keys come from the control plane, or from the settings without one.
  *
- * @param audiences what `aud` of a token may name
+ * @param audiences accepted values of a token's `aud`
  * @param known records of the control plane; null for the keys of the settings
  */
 export function projectOf(

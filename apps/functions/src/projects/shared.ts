@@ -1,7 +1,7 @@
 import { keysOfProject, type OpenKeyring, type Projects as Registered, type ReachableProject } from '@terrane/control'
 import { projectOf, type Project, type Projects } from './project.ts'
 
-/** The projects of a shared host, as the control plane has them; a request names its project by the host it is sent to. */
+/** The projects of a shared host, read from the control plane. A request names its project by its host name. */
 export class SharedProjects implements Projects, Disposable {
   readonly #registered: Registered
   readonly #keys: Pick<OpenKeyring, 'keyring' | 'revoked'>

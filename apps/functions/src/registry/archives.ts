@@ -45,7 +45,7 @@ export class Archives {
     return unpack(packed)
   }
 
-  /** Removes what no version needs any more. An archive that the storage does not remove stays, and is reported. */
+  /** Removes archives that no version needs. An archive that the storage fails to remove stays, and is reported. */
   async remove(project: string, digests: readonly string[]): Promise<void> {
     const keys = digests.map((digest) => `${this.#folderOf(project)}/${digest}`)
     if (keys.length === 0) return
@@ -61,5 +61,5 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 
-/** Ignores an error: another host may have been faster; if not, the upload reports the problem. */
+/** Ignores an error: another host may have created the bucket; if not, the upload reports the problem. */
 function ignore(): void {}

@@ -3,7 +3,7 @@ import type { Sealer } from '@terrane/service'
 import { nameTaken, secretOutdated } from '../errors.ts'
 import type { Policy } from '../policy.ts'
 
-/** A version as it is recorded. */
+/** The record of a version. */
 export interface VersionRecord {
   readonly version: number
   readonly digest: string
@@ -13,7 +13,7 @@ export interface VersionRecord {
   readonly createdAt: Date
 }
 
-/** The live version, and the etag that a change of it must know. */
+/** The live version, and the etag that a change must match. */
 export interface LiveRecord extends VersionRecord {
   readonly project: string
   readonly name: string
@@ -27,7 +27,7 @@ export interface RegistryIds {
   fromRegistry(id: string): string | null
 }
 
-/** Key and value; null takes a secret away. */
+/** New values of secrets by key; null deletes a secret. */
 export type SecretChanges = Readonly<Record<string, string | null>>
 
 export const CHANNEL = 'terrane_functions'
@@ -155,10 +155,10 @@ export class Registry {
       .transaction(async (session) => {
         const key = [id, name]
         const of = 'where project_id = $1 and name = $2'
-        // Of two hosts that rename it the second one waits here, and finds none.
+        // If two hosts rename it at once, the second one waits here and then finds no row.
         const { rowCount } = await session.query(`select from terrane.function_live ${of} for update`, key)
         if (rowCount === 0) return false
-        // Rows of versions are named by the live one, which moves between.
+        // The live row refers to its version by name, so versions are copied before it moves and deleted after.
         await session.query(
           `insert into terrane.function_versions (project_id, name, version, digest, bytes, policy, created_by, created_at)
            select project_id, $3, version, digest, bytes, policy, created_by, created_at from terrane.function_versions ${of}`,
@@ -285,7 +285,7 @@ export class Registry {
   }
 }
 
-/** Statement that has the hooks of a table call a function by its other name; $1 is the project, $2 the name, $3 the other one. */
+/** Statement that renames a function in the hooks of a table; $1 is the project, $2 the former name, $3 the new one. */
 function renamedHooks(table: 'table_hooks' | 'webhooks'): string {
   return `update terrane.${table} h set shown_url = '/functions/v1/' || $3, function_name = case when h.entry is not null then $3 end
     from terrane.projects p where p.id = $1 and h.shown_url = '/functions/v1/' || $2

@@ -18,8 +18,8 @@ export interface Confinement extends Limits {
 
 /**
  * Prefixes a command so that it runs bounded: no core dumps, no new privileges, dead when the host dies. A limit that
- * cannot be set ends the launch with status 126. XFSZ is ignored so that a write over the limit is an error instead of
- * a death.
+ * cannot be set ends the launch with status 126. XFSZ is ignored, so that a write over the limit fails without killing
+ * the process.
  */
 export function confine(command: readonly string[], bounds: Confinement): [string, ...string[]] {
   const script = [

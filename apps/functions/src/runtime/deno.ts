@@ -4,7 +4,7 @@ import { bubblewrap } from './bubblewrap.ts'
 import { confine } from './confine.ts'
 import { BUNDLE, GATEWAY, INGRESS, SOCKETS, type Command, type Launch, type Runtime } from './runtime.ts'
 
-/** Paths and memory figures of this machine for {@link denoRuntime}, found by `probeDeno`. */
+/** Paths and memory figures of this machine for {@link denoRuntime}, found by `probeRuntime`. */
 export interface DenoMachine {
   /** The deno binary, the bundled shim and its module for /tmp, as the host sees them. */
   readonly deno: string

@@ -13,7 +13,8 @@ export interface NodeMachine {
 
 /**
  * Node with its permission model, for trusted code on machines without a Deno binary. It denies files, child processes
- * and native addons; it does not deny the network, and its authors do not hold it against hostile code.
+ * and native addons; it does not deny the network, and by its documentation it gives no protection against malicious
+ * code.
  */
 export function nodeRuntime(machine: NodeMachine): Runtime {
   return {
@@ -32,7 +33,8 @@ export function nodeRuntime(machine: NodeMachine): Runtime {
         '--no-experimental-sqlite',
         '--disable-proto=delete',
         `--max-old-space-size=${Math.floor(launch.memoryMb * 0.75)}`,
-        // The old-space bound would also shrink the young generation, six times slower on code that allocates.
+        // The limit of the old space would also shrink the young generation, which makes allocating code six times
+        // slower.
         '--max-semi-space-size=32',
         machine.shim,
       ]

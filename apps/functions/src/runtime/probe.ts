@@ -35,7 +35,7 @@ const UNBOUNDED_KIB = 64 * 1024 * 1024
  * Finds a runtime on this machine and tests it: one function is started with the same command as every later function,
  * and its memory is measured, because V8 reserves address space that the limit must not count.
  *
- * @throws FUNCTION_RUNTIME_UNAVAILABLE with what is missing and what to do
+ * @throws FUNCTION_RUNTIME_UNAVAILABLE with the missing part and a remedy
  */
 export async function probeRuntime(wish: RuntimeWish): Promise<ProbedRuntime> {
   const found = wish.runtime === 'node' ? null : await findDeno()

@@ -11,14 +11,14 @@ import { isEnabled } from './function-folder.ts'
 import { ServedFolder } from './served-folder.ts'
 import { FolderWatcher } from './watcher.ts'
 
-/** Number of folders that are read and built at a time, besides those with a waiting call. */
+/** Maximum number of folders that are read and built concurrently, besides folders with a waiting call. */
 const AT_ONCE = 16
 /** Longest time that a call waits for the first build of its function. */
 const FIRST_BUILD_MS = 20_000
 
 /**
- * Serves the functions of a folder and follows its files. Saved changes are served once code and policy have been
- * still. As soon as a stricter policy is on disk, callers are no longer admitted under the weaker one.
+ * Serves the functions of a folder and follows its files. Saved changes are served once code and policy have stopped
+ * changing. As soon as a stricter policy is on disk, callers are no longer admitted under the weaker one.
  */
 export class FolderSource implements AsyncDisposable {
   readonly #context: FolderContext

@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
-/** The folder of functions: the given one, or that in the folder of a Supabase project, whose config.toml may be absent. */
+/**
+ * The folder of functions: the given one, or its subfolder `functions` if it is a Supabase project (`supabase`, or with
+ * a config.toml).
+ */
 export function functionsRootOf(given: string): string {
   const inside = join(given, 'functions')
   const isProject = basename(given) === 'supabase' || existsSync(join(given, 'config.toml'))

@@ -14,7 +14,7 @@ import { FolderInputs } from './folder-inputs.ts'
 import { buildFolder, fixedInputs, readEnvFile, usualEntries, type BuiltFolder } from './function-folder.ts'
 import { isStill, lookAt, treeOf } from './snapshot.ts'
 
-/** Files count as still when two checks at this distance see no difference. */
+/** Files count as still when two checks at this interval see no difference. */
 const STILL_MS = 150
 /** Number of rounds after which a warning says that a folder keeps changing. The wait continues. */
 const RESTLESS_ROUNDS = 40

@@ -30,11 +30,10 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 /**
  * Reads the HTTP/1.1 responses of one connection, one after another (RFC 9112). It is strict where lenient parsing
  * would allow response smuggling: both Content-Length and Transfer-Encoding, differing lengths, folded headers, bare
- * line feeds and bytes after the end are errors. Interim responses (1xx) are skipped; 101 is an error unless it was
- * asked for, and then what follows it until the connection closes is its body.
+ * line feeds and bytes after the end are errors. Interim responses (1xx) are skipped; 101 is an error unless the
+ * request expects it; all bytes after it, until the connection closes, are then its body.
  *
- * Reading HTTP here instead of through a general client halves what the host spends on a warm call; the bench
- * `warm.bench.ts` holds it to that.
+ * Reading HTTP here instead of with a general client halves the host's CPU time of a warm call (`warm.bench.ts`).
  */
 export class ResponseReader {
   /** True when the connection may carry another request after the message that just ended. */

@@ -48,7 +48,7 @@ export class Upstream {
    *
    * @param head request line and headers, with the blank line; latin1
    * @param body the whole body in parts, one that will be written, or null
-   * @param expected what the request asked for
+   * @param expected kind of answer that the request expects
    */
   send(
     head: string,
@@ -72,7 +72,7 @@ export class Upstream {
     for (const connection of this.#open) connection.fail('closed', 'the peer is gone')
   }
 
-  /** Called by a connection whose exchange has ended well. */
+  /** Called by a connection whose exchange has succeeded. */
   release(connection: Connection): void {
     if (this.#closed) connection.destroy()
     else this.#idle.push(connection)

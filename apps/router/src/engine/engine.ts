@@ -37,7 +37,8 @@ export class Engine implements AsyncDisposable {
   /**
    * Answers the text of a request with the text of a response.
    *
-   * @throws Refusal when there is no graph yet, too many wait or it took too long; RouteProblem 199 when it failed
+   * @throws Refusal when there is no graph yet, too many requests wait or the answer took too long; RouteProblem 199
+   * when the computation failed
    */
   async answer(text: string, isWanted?: () => boolean): Promise<SentAnswer> {
     if (this.#pool === null) throw new Refusal(ANSWERS.starting)

@@ -95,7 +95,7 @@ export class Pool {
   /**
    * Answers the text of a request.
    *
-   * @param isWanted asked when a thread is free: false when the client has left
+   * @param isWanted called when a thread is free; false when the client has disconnected
    * @throws Refusal when too many wait or it took too long, RouteProblem 199 when the computation failed
    */
   answer(text: string, isWanted: () => boolean = () => true): Promise<SentAnswer> {

@@ -46,8 +46,8 @@ export class Extracts {
   /**
    * The current state of the extracts on disk.
    *
-   * @param renew ask servers whether their extracts changed; otherwise only missing extracts are downloaded. A server
-   * that does not answer is no error while there is an earlier copy.
+   * @param renew asks servers whether their extracts changed; otherwise only missing extracts are downloaded. If a
+   * server does not answer, an earlier copy is used.
    * @throws EXTRACT_MISSING for a file, and the errors of the guarded fetch
    */
   async locate(renew: boolean, signal: AbortSignal): Promise<Extract[]> {

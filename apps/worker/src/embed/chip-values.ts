@@ -35,7 +35,7 @@ export function valuesOfPng(png: Uint8Array, rescale: string | undefined, table:
   return { bands, lines: linesOf(drawn.rescale, bands, stretch) }
 }
 
-/** Byte to stored value, and stored to physical value as the table's rasters were read. */
+/** Conversions from bytes to stored values, and from those to physical values by the scale of the table's rasters. */
 function linesOf(
   ranges: readonly (readonly [number, number])[],
   bands: readonly number[] | null,

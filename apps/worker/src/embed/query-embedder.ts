@@ -79,10 +79,10 @@ export interface QueryProject {
 /** Maximum wait for a place that another project holds. */
 const PLACE_MS = 5000
 
-/** Texts and pictures as vectors of the model of a table, while the caller waits. */
+/** Embeds texts and pictures with the model of a table while the caller waits. */
 export class QueryEmbedder {
   readonly #deps: QueryEmbedderDeps
-  /** By model, the least recently used first. */
+  /** Text encoders by model, the least recently used first. */
   readonly #towers = new Map<string, OpenTower>()
   readonly #places = new ProjectPlaces({ all: 4, ofOne: 2, waitMs: PLACE_MS, busy: queriesBusy })
 
@@ -91,7 +91,8 @@ export class QueryEmbedder {
   }
 
   /**
-   * A text, which is embedded to its end even where its caller has left: its thread does one after the other.
+   * Embeds a text and finds the most similar rows. The embedding continues when the caller leaves, because its thread
+   * processes one text after the other.
    *
    * @throws EMBEDDING_TABLE_NOT_FOUND, TABLE_OF_REGIONS, TEXT_UNSUPPORTED, TEXT_TOO_LONG, QUERIES_BUSY, QUERY_TIMED_OUT
    */
@@ -100,10 +101,11 @@ export class QueryEmbedder {
   }
 
   /**
-   * A picture, a GeoTIFF or a PNG; the mean of its tiles where it is larger than one.
+   * Embeds a picture (GeoTIFF or PNG) and finds the most similar rows. A picture larger than a tile gives the mean of
+   * its tiles.
    *
-   * @throws what createGeoEmbeddings refuses a raster for, CHIP_UNITS_UNKNOWN, CHIP_BANDS_DIFFER, INVALID_SCALE, MODEL_REPLACED,
-   * NO_VALID_PIXELS, and as `text`
+   * @throws the errors of createGeoEmbeddings about rasters and of `text`, CHIP_UNITS_UNKNOWN, CHIP_BANDS_DIFFER,
+   * INVALID_SCALE, MODEL_REPLACED, NO_VALID_PIXELS
    */
   chip(
     project: QueryProject,

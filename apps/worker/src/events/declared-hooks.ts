@@ -28,7 +28,10 @@ export interface DeclaredHooksOptions {
   readonly logger: Logger
 }
 
-/** Makes the table hooks and webhooks that functions declare in function.json, and deletes those they do not declare any more. */
+/**
+ * Makes the table hooks and webhooks that functions declare in function.json, and deletes hooks that are no longer
+ * declared.
+ */
 export class DeclaredHooks {
   readonly #options: DeclaredHooksOptions
   /** Times of `performance.now` before which a hook is not tried again, by hook. */
@@ -46,7 +49,7 @@ export class DeclaredHooks {
       await using project = await projects.openForSubmit(scopeOf(hook), undefined)
       await dropHook(project.database, hooks, hook)
     }
-    // At once: the database of one project that does not answer holds up no other.
+    // Concurrently, so that an unresponsive database of one project does not delay other projects.
     const gone = (await database.query<HookRow>(tables.gone)).rows
     await Promise.all(gone.map((hook) => this.#try(hook, () => drop(hook))))
     for (const { id } of (await database.query<{ id: string }>(jobs.gone)).rows) await webhooks.delete(id)
@@ -63,7 +66,7 @@ export class DeclaredHooks {
     const { table, ...changes } = readTableEntry(wanted.entry)
     const of = { table_schema: 'public', table_name: table, ...changes, condition: null, attempts: ATTEMPTS }
     const made = await hooks.insert(scope, MOST_HOOKS, { ...this.#facts(wanted), ...of })
-    // Else another worker was faster.
+    // If the table is not full, another worker has inserted the hook.
     if (!made && (await hooks.all(scope)).length >= MOST_HOOKS) throw tableHooksFull({ most: MOST_HOOKS })
   }
 
@@ -104,7 +107,10 @@ export class DeclaredHooks {
   }
 }
 
-/** Statements that read the hooks of a table that no function declares any more, and the entries of a policy's field that have none. */
+/**
+ * Statements that read the hooks of a table that functions no longer declare, and the declared entries that have no
+ * hook yet.
+ */
 function declared(table: string, field: string) {
   const wanted = `select distinct p.project_id as declared_by, p.name as function_name, e.value as entry
     from ${LIVE_FUNCTIONS} p cross join jsonb_array_elements_text(p.policy->'${field}') e (value)`

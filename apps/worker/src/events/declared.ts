@@ -18,7 +18,7 @@ export interface Declared {
 /** The {@link Declared} of a hook that a request made. */
 export const BY_REQUEST: Declared = { declared_by: null, function_name: null, entry: null }
 
-/** The target of a hook, with the name that a function has now. @throws where it cannot be opened */
+/** The target of a hook, with the current name of its function. @throws where it cannot be opened */
 export function openTarget(
   sealer: Sealer,
   { id, sealed, shown_url: shownUrl }: { readonly id: string; readonly sealed: Buffer; readonly shown_url: string },

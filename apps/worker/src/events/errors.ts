@@ -1,6 +1,6 @@
 import { defineError } from '@terrane/core'
 
-/** An event has no target, or two. */
+/** A webhook or table hook names no target, or two. */
 export const targetAmbiguous = defineError(
   'TARGET_REQUIRED',
   'invalid',

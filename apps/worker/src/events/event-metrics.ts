@@ -9,7 +9,7 @@ export interface EventMetrics {
   /** @param seconds from the change to its delivery */
   delivered(seconds: number): void
   failed(isDead: boolean): void
-  /** @param loads asks each project that is open */
+  /** @param loads reads the load of each open project */
   watch(loads: () => readonly Promise<LaneLoad[]>[]): void
 }
 

@@ -13,7 +13,7 @@ export function messageId({ name, hook }: Lane, events: readonly ClaimedEvent[])
   return `evt_${name.slice('queue:'.length)}_${ids.digest('hex').slice(0, 32)}`
 }
 
-/** Header with the depths of events, for functions of the project. Their host knows which of them are real. */
+/** Header with the depths of events, for functions of the project. The functions host verifies their signatures. */
 export function depthHeader(events: readonly ClaimedEvent[]): Readonly<Record<string, string>> {
   const depths = new Set(events.map(({ depth }) => depth).filter((depth) => depth !== null))
   return depths.size === 0 ? {} : { [DEPTH_HEADER]: [...depths].join(', ') }

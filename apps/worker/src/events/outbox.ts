@@ -93,7 +93,7 @@ export class Outbox {
    * Claims events that are due, for each lane in turn: the first of a key, and only while no other of the key is being
    * delivered or waits for its next attempt. An event that failed before takes the places of a whole batch.
    *
-   * @param bytes of bodies that are claimed at most, besides those of the first event of a lane
+   * @param bytes maximum size of the claimed bodies, besides the first event of each lane
    * @param held ids that this worker holds, even if their leases have lapsed
    */
   async claim(lanes: readonly LanePlaces[], bytes: number, held: readonly string[]): Promise<ClaimedEvent[]> {
@@ -198,7 +198,7 @@ export async function loadOf(database: Queryable, lanes: readonly string[] | nul
   return rows
 }
 
-/** A page of the dead letters of lanes, newest first. @param before the id that the page before ended with */
+/** A page of the dead letters of lanes, newest first. @param before last id of the previous page */
 export async function listDead(
   database: Queryable,
   lanes: readonly string[],
@@ -221,7 +221,7 @@ export async function listDead(
 /**
  * Moves dead letters back as new events, behind waiting events of their keys, or deletes them; returns how many.
  *
- * @param ids of them; null: all of the lanes
+ * @param ids dead letters to move or delete; null for all of the lanes
  */
 export async function disposeOfDead(
   database: Queryable,

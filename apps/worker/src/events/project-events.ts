@@ -16,7 +16,7 @@ const MOST_IDLE_MS = 2000
 const FAILED_MS = 5000
 /** Time after which a project is opened again, because its database may move. */
 const OPEN_MS = 60_000
-/** Time for which further ends of deliveries are awaited before the next poll. */
+/** Wait for further deliveries to end before the next poll. */
 const GATHER_MS = 5
 /** Concurrent deliveries of a lane and of a project, so that a slow receiver delays its own lane only. */
 const OF_LANE = 8
@@ -235,7 +235,7 @@ export class ProjectEvents {
     const { error, statusCode, code } = attempt
     if (code === RECURSION && events.length === 1)
       return this.#fail(events, { ...lane, attempts: 0 }, { error: TOO_DEEP, statusCode })
-    // The host has refused the batch before it reached the function, for one of its messages.
+    // The host refused the batch because of one message, before the function ran. So each event is sent alone.
     if (code === RECURSION) {
       for (const event of events) await this.#attempt([event], lane)
       return

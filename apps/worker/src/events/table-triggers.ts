@@ -36,14 +36,14 @@ export async function installTrigger(database: Database, hook: HookRow): Promise
   await changeTable(database, hook, (session) => session.query(statement))
 }
 
-/** Removes the trigger of a hook, if there is one, whatever the name of its table is now. */
+/** Removes the trigger of a hook, if there is one, even if its table was renamed. */
 export async function removeTrigger(database: Database, hook: HookRow): Promise<void> {
   await changeTable(database, hook, (session) => dropHookTrigger(session, hook.id))
 }
 
 /** Deletes a hook with its events. An interrupted deletion can be repeated. */
 export async function dropHook(database: Database, hooks: TableHookStore, hook: HookRow): Promise<void> {
-  // No worker puts the trigger of a paused hook back on.
+  // Workers do not reinstall the trigger of a paused hook.
   await hooks.update(hook.id, { paused: true })
   await removeTrigger(database, hook)
   await database.query('delete from terrane.events where lane = $1', [hookLane(hook.id)])

@@ -18,7 +18,7 @@ import { inspectBusy, inspectTooSlow } from './errors.ts'
 const MAX_BYTES = 64 << 20
 const SECONDS = 30
 /**
- * Number of parts of a box's sides: they are not straight in degrees, so they get more points before the
+ * Number of segments per side of a box. Sides are not straight in degrees, so points are added before the
  * transformation.
  */
 const SIDE_PARTS = 20

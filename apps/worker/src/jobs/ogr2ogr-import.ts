@@ -37,7 +37,7 @@ import { LOADED, type Identity, type JobContext, type Task } from './task.ts'
 import { acceptWarnings } from './warnings.ts'
 
 const DEFAULT_SRS = 'EPSG:4326'
-/** A process without privileges, which encodes rows for COPY. */
+/** Starts processes without privileges that read files and encode rows for COPY. */
 const startPackingReader = readerProcesses({ program: new URL('./file-import/read.worker.ts', import.meta.url) })
 
 export interface OgrSettings {
@@ -127,7 +127,7 @@ class Import {
     return this.#publish(finished, acceptWarnings(this.#input.strict, warnings))
   }
 
-  /** Reads the file and loads its layers, but only the rest where an earlier run has loaded some of the same file. */
+  /** Reads the file and loads its layers. Rows of the same file that an earlier run has loaded are not loaded again. */
   async #loadAll(): Promise<Loaded> {
     const { checkpoint } = this.#context
     await using file = await this.#openFile()

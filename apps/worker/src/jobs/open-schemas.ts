@@ -10,7 +10,10 @@ const schemaClosed = defineError(
   }),
 )
 
-/** Tables of embeddings belong to their catalogue: tasks may read them, and only the embedding tasks create them. */
+/**
+ * Schemas that all tasks may read. Embedding tables are registered in a catalogue, so only the embedding tasks create
+ * them.
+ */
 const TO_READ = ['public', 'geoembeddings']
 const TO_WRITE = ['public']
 

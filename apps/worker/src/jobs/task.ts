@@ -35,7 +35,7 @@ export interface Checkpoint {
   /**
    * State that an earlier run stored under the same identity, with its tables; null when there is none.
    *
-   * @param identity of all that the rows are made of; asked for only when something was kept
+   * @param identity identifies the inputs of the rows; called only when a checkpoint exists
    */
   take<State>(identity: Identity): Promise<State | null>
   /** Starts again: drops staging tables of an earlier run. */

@@ -110,7 +110,7 @@ export class RequestInterval {
     this.#wait = wait
   }
 
-  /** Resolves when the caller may send its request. @throws GEOCODER_BUSY when that would be later than in `mostMs` */
+  /** Resolves when the caller may send its request. @throws GEOCODER_BUSY when the wait would exceed `mostMs` */
   async turn(signal: AbortSignal, mostMs = Infinity): Promise<void> {
     const now = this.#now()
     const at = Math.max(now, this.#next)

@@ -34,7 +34,8 @@ export class ProjectPlaces {
    *
    * @param project different for each project
    * @param left aborts when the caller leaves; the wait ends with its reason
-   * @throws the refusal, at once for a project that has or waits for as many places as it may have
+   * @throws the error of `busy`: at once if the taken and awaited places of the project reach its limit, else after
+   * `waitMs`
    */
   async take(project: string, left?: AbortSignal): Promise<Disposable> {
     const { all, ofOne, busy } = this.#options

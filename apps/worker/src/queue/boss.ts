@@ -8,7 +8,7 @@ import { QUEUE_SCHEMA, QUEUE_SCHEMA_VERSION } from './queue-tables.ts'
 export const WORK_CHANNEL = 'terrane_work'
 
 /**
- * Starts pg-boss on the worker's pool: no second set of connections. The runner fetches and settles by itself.
+ * Starts pg-boss on the worker's pool: no second set of connections. The runner fetches and settles jobs itself.
  *
  * @throws QUEUE_TOO_NEW when pg-boss's tables are of a version that this one does not know
  */

@@ -23,7 +23,7 @@ export async function checkSubmission(
   })
 }
 
-/** A signal that aborts when the storage has not answered in time. */
+/** A signal that aborts after {@link STORAGE_MS}, when the storage has not answered. */
 function patient(): Disposable & { readonly signal: AbortSignal } {
   const controller = new AbortController()
   const late = () => controller.abort(storageUnavailable({ operation: 'check of a request' }))

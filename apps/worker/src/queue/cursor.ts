@@ -20,7 +20,7 @@ export function decodeCursor(cursor: string): Cursor {
     Buffer.from(cursor, 'base64url').toString('utf8'),
   )
   const [, at = '', id = ''] = found ?? []
-  // JavaScript reads 31 February as a day of March, which the server would refuse.
+  // JavaScript reads 31 February as a day of March, but the server refuses such a date.
   const time = at === '' ? null : new Date(at)
   if (!time || Number.isNaN(time.getTime()) || time.toISOString().slice(0, 23) !== at.slice(0, 23))
     throw invalidCursor()

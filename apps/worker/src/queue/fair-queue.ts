@@ -8,8 +8,8 @@ const SERVED = ''
  * The turn of a new job: start-time fair queueing (Goyal, Vin and Cheng, SIGCOMM 1996) with jobs of equal size. It
  * comes after the project's last one, but never before the one that was served last. So jobs of a project run in the
  * order of submission, projects take turns, and an idle project gains no advantage. The row of the project stays locked
- * until the transaction ends, so that two jobs of a project get different turns; it should therefore be taken late in
- * the transaction.
+ * until the transaction ends, so that two jobs of a project get different turns. Call this late in the transaction, to
+ * keep the lock short.
  *
  * @param count number of jobs; they get consecutive turns
  * @returns the first turn, a number from 1; smaller ones are served first

@@ -8,8 +8,8 @@ import { lockRun, markRun, putBack, renewHeartbeats, type Claim } from './queue-
 import { serveTurn } from './fair-queue.ts'
 
 /**
- * Time after which the server ends the transaction, and with it the lock, of a worker that is cut off while it takes a
- * job. It is long enough for a worker whose event loop is slow.
+ * Idle timeout of the transaction in which a worker takes a job: it releases the lock of a disconnected worker. It is
+ * long enough for a worker with a slow event loop.
  */
 const IDLE_TAKING = '30s'
 /** Longest wait for a worker that takes a job of the same task. */
@@ -52,8 +52,8 @@ export class JobLeases {
   }
 
   /**
-   * The next job of a task that may run now, or null. One look for jobs of a task waits for the one before it, but not for
-   * one that hangs.
+   * The next job of a task that may run now, or null. Looks for jobs of one task run one after the other; one that
+   * hangs is abandoned.
    */
   take(task: string): Promise<Claim | null> {
     const look = (this.#looks.get(task) ?? Promise.resolve()).then(() => this.#look(task))
@@ -61,7 +61,7 @@ export class JobLeases {
     return look
   }
 
-  /** A look for a job that is abandoned when it takes too long; a job that it takes after that is put back. */
+  /** Looks for a job, and abandons the look when it takes too long. A job that an abandoned look takes is put back. */
   async #look(task: string): Promise<Claim | null> {
     const look = this.#take(task)
     const before = this.#leftBehind.get(task) ?? 0
@@ -126,7 +126,7 @@ export class JobLeases {
     })
   }
 
-  /** @param before whether runs before this one, which were lost, may have left something behind */
+  /** @param before whether earlier, lost runs may have left tables or folders behind */
   fail(claim: Claim, error: TerraneError, before = false): Promise<boolean> {
     return this.#settle(claim, async (session) => {
       await this.#options.store.fail(session, claim.id, toJobError(error), { leavesTables: before })
@@ -134,7 +134,7 @@ export class JobLeases {
     })
   }
 
-  /** Removes a job from the queue whose record has ended. */
+  /** Removes a job whose record has ended from the queue. */
   forget(claim: Claim): Promise<boolean> {
     return this.#settle(claim, async (session) => {
       await this.#options.boss.complete(claim.task, claim.id, null, inTransaction(session))

@@ -19,7 +19,7 @@ export const HEARTBEAT_REFRESH_MS = 3000
 /** Seconds without a heartbeat after which a run counts as lost. */
 const HEARTBEAT_SECONDS = 15
 
-/** pg-boss's expiry is a fallback: it ends only jobs whose worker has not ended them itself. */
+/** Seconds from the timeout of a run to pg-boss's expiry, a fallback for jobs that their worker has not ended. */
 const EXPIRY_NET_SECONDS = 300
 /** The longest that the queue lets a job run. */
 const QUEUE_MAX_SECONDS = 86_400

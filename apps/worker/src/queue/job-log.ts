@@ -31,7 +31,7 @@ const MOST_BYTES = 1000
  * Adds lines to the log of a job, in order. A line beyond the limit still takes a number, so that a reader sees that it
  * is missing.
  *
- * @param by writes only while it is the current run
+ * @param by the run that writes; nothing is written once it is no longer the current run
  */
 export async function writeLines(
   database: Queryable,

@@ -88,7 +88,10 @@ interface Load {
   load(): Promise<readonly { task: string; status: 'pending' | 'running'; jobs: number }[]>
 }
 
-/** Shows the waiting jobs by the database, so every worker reports the same. */
+/**
+ * Shows pending and running jobs, overdue schedules and the age of the last backup, from the database, so every worker
+ * reports the same.
+ */
 export function showQueues(registry: Registry, database: Database, store: Load, tasks: readonly string[]): void {
   const registers = [registry]
   const jobs = new Gauge({

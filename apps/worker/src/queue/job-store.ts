@@ -11,7 +11,7 @@ export interface ListOptions {
   readonly limit: number
   readonly cursor?: string | undefined
   readonly schedule?: string | undefined
-  /** Shards of this job; jobs that are no shards when absent. */
+  /** Lists the shards of this job; when absent, jobs that are not shards. */
   readonly parent?: string | undefined
   readonly ascending: boolean
 }
@@ -39,8 +39,8 @@ export class JobStore {
   readonly #observer: JobObserver
 
   /**
-   * @param ends hears of each end of a job, in the transaction that writes it
-   * @param observer counts them
+   * @param ends called for each end of a job, in the transaction that records it
+   * @param observer counts the ends
    */
   constructor(database: Database, ends: JobEnds = NO_LISTENER, observer: JobObserver = UNOBSERVED) {
     this.#database = database
@@ -122,7 +122,7 @@ export class JobStore {
     return pageOf(rows, options.limit)
   }
 
-  /** Marks a job as running; null when it has ended or is to be cancelled. */
+  /** Marks a job as running; null when it has ended. */
   async start(id: string, attempt: number): Promise<JobRow | null> {
     const { rows } = await this.#database.query<JobRow>(
       `update terrane.jobs set status = 'running', attempt = $2, waits = false,
@@ -186,7 +186,7 @@ export class JobStore {
     await this.#ended(session, id)
   }
 
-  /** Marks a job as pending that will be run again. */
+  /** Marks a job that will run again as pending. */
   async requeue(session: Queryable, id: string, message: string, why: NewLine['event'], code?: string): Promise<void> {
     const { rows } = await session.query<{ task: string }>(
       `update terrane.jobs set status = 'pending', leftovers = true, updated_at = clock_timestamp(), revision = revision + 1,
@@ -251,7 +251,7 @@ export class JobStore {
     return rows.map((row) => row.id)
   }
 
-  /** Rows among the jobs whose revision is newer than the one given for each. */
+  /** Rows of the jobs whose revision is newer than the given one. */
   async changedSince(known: ReadonlyMap<string, number>): Promise<JobRow[]> {
     const { rows } = await this.#database.query<JobRow>(
       `select j.* from terrane.jobs j join unnest($1::uuid[], $2::bigint[]) as k(id, revision) on k.id = j.id

@@ -1,7 +1,7 @@
-/** How a run is done, and left. */
+/** The work of a run, and how long it may take to stop. */
 interface Attempted {
   readonly work: () => Promise<unknown>
-  /** Maximum wait for the work to stop, once it is told to. */
+  /** Maximum wait for the work to stop after the signal has aborted. */
   readonly leaveMs: () => number
   /** Called when the work did not stop in time. */
   readonly onLeft: (waitedMs: number) => void

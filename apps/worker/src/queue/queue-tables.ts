@@ -4,8 +4,8 @@ import type { Queryable } from '@terrane/database'
 export const QUEUE_SCHEMA = 'pgboss'
 
 /**
- * Version of pg-boss's tables that the statements of this file are written for. No other file names these tables;
- * operations that pg-boss has a function for use that function.
+ * Version of pg-boss's tables that the statements of this file are written for. No other file names these tables. Where
+ * pg-boss has a function for an operation, that function is used.
  */
 export const QUEUE_SCHEMA_VERSION = 40
 
@@ -24,7 +24,7 @@ export interface Claim extends QueuedJob {
   readonly run: number
 }
 
-/** A job whose record is not ended, though pg-boss has requeued or failed it. */
+/** A job that pg-boss has requeued or failed, but whose record has not ended. */
 export interface UnsettledJob {
   readonly id: string
   /** State in the queue; null when it is not there. */
@@ -96,7 +96,7 @@ export async function listHeldJobs(database: Queryable, workerId: string): Promi
   return rows
 }
 
-/** Jobs whose record is not ended and at least 5 seconds old, though pg-boss has requeued or failed them. */
+/** Jobs that pg-boss has requeued or failed, but whose record has not ended and is at least 5 seconds old. */
 export async function listUnsettledJobs(database: Queryable): Promise<UnsettledJob[]> {
   const { rows } = await database.query<UnsettledJob>(
     `select j.id, b.state::text as state, coalesce(b.retry_count, 0) + 1 as attempts

@@ -16,7 +16,7 @@ export interface CheckpointOptions {
   readonly version: number
 }
 
-/** The checkpoint of one run: what an earlier run kept, and what this one keeps for a later one. */
+/** The checkpoint of one run: reads the state of an earlier run, and stores the state for a later one. */
 export class RunCheckpoint implements Checkpoint {
   readonly #database: Database
   readonly #run: JobRun

@@ -14,9 +14,10 @@ import { makeDue } from './queue-tables.ts'
 import { takeTurn } from './fair-queue.ts'
 
 /**
- * Shards are jobs of the same task that have a parent: they take their turns in its queue, count within the limits of
- * its project, and are retried and handed over like any job. Their rows in `terrane.jobs` are the plan. The parent
- * waits without a worker; the end of the last shard makes it due. Locks are taken in one order: shard, then parent.
+ * Dependencies for shards. Shards are jobs of the same task that have a parent: they take their turns in its queue,
+ * count within the limits of its project, and are retried and handed over like any job. Their rows in `terrane.jobs`
+ * are the plan. The parent waits without a worker; the end of the last shard makes it due. Locks are taken in one
+ * order: shard, then parent.
  */
 export interface ShardOptions {
   readonly boss: PgBoss

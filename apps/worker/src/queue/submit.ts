@@ -122,7 +122,9 @@ export class Submitter {
     this.#options.onEnqueued(task)
   }
 
-  /** Cancels a job: a pending one ends at once, a running one is asked to stop, an ended one is not changed. */
+  /**
+   * Cancels a job: a pending one ends at once, a running one is marked for cancellation, an ended one is not changed.
+   */
   async cancel(row: JobRow, requestId: string): Promise<JobRow> {
     const { boss, database, store } = this.#options
     const changed = await database.transaction(async (session) => {

@@ -8,8 +8,8 @@ interface Document {
 
 /**
  * Describes the jobs of each task in the OpenAPI document: `<Task>Job` is a `Job` with the `taskName` and the `result`
- * of the task. Submitting answers with it; reading any job answers with one of them. Only the document says so. Answers
- * are written by the schema of any job, so that fields of later versions of a task are kept.
+ * of the task. Submitting answers with it; reading any job answers with one of them. Only the document has these
+ * schemas. Answers are serialised by the general schema `Job`, which keeps fields of later versions of a task.
  */
 export function describeJobs(document: Document): Document {
   const schemas = document.components?.schemas ?? {}

@@ -14,7 +14,7 @@ export interface PlaceDeps {
 /** Maximum wait of a request for the geocoder, in milliseconds. */
 const WAIT_MS = 10_000
 
-/** `GET /places?name=`: the outline of a place, as the geocoder of this worker knows it. */
+/** `GET /places?name=`: the outline of a place, found by the worker's geocoder. */
 export function placeRoute(app: Http, deps: PlaceDeps): void {
   app.get(
     '/places',

@@ -6,7 +6,7 @@ import type { ProjectDirectory } from '../projects/project-directory.ts'
 import type { JobScope } from '../queue/job-row.ts'
 import { mountOf, principalOf } from './access.ts'
 
-/** An id of a record, as a path has it. */
+/** Pattern of a record's id in a path. */
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Query of a route on a project. */

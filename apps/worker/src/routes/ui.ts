@@ -1,6 +1,6 @@
 import type { Http } from '@terrane/service'
 
-/** `GET /ui`: the OpenAPI document for people. One page without scripts from elsewhere. */
+/** `GET /ui`: the OpenAPI document as one HTML page without scripts. */
 export function uiRoute(app: Http): void {
   app.get('/ui', { schema: { hide: true } }, async (_, reply) =>
     reply

@@ -15,14 +15,14 @@ const NICKNAMES: ReadonlySet<string> = new Set([
 /** `H` stands for a number that is random at each evaluation. */
 const RANDOM = /(?:^|[ ,])H/i
 const DAY_SECONDS = 86_400
-/** Maximum days that are compared when days may be too close, and the time that is searched, in seconds. */
+/** Limits of the search for close days: maximum number of days, and maximum time span in seconds. */
 const MOST_DAYS = 100
 const LOOK_AHEAD_SECONDS = 400 * DAY_SECONDS
 
 /**
  * Checks when a schedule would run, and returns its expression without spare spaces.
  *
- * @param leastSeconds least time between two of its times, by clocks that do not change
+ * @param leastSeconds minimum interval between two runs, without regard to daylight saving time
  * @throws CRON_INVALID, TIME_ZONE_INVALID, SCHEDULE_TOO_FREQUENT, SCHEDULE_NEVER_RUNS
  */
 export function checkTimes(cron: string, timeZone: string, now: Date, leastSeconds: number): string {

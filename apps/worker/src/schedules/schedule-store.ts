@@ -57,7 +57,7 @@ export class ScheduleStore extends ProjectRows<ScheduleRow, ScheduleColumn> {
   }
 
   /**
-   * The schedule that is due for longest, of each project with due schedules.
+   * The longest overdue schedule of each project with due schedules.
    *
    * @param except projects that are left out, by their {@link scopeKey}
    */
@@ -73,7 +73,7 @@ export class ScheduleStore extends ProjectRows<ScheduleRow, ScheduleColumn> {
     return rows
   }
 
-  /** The schedule of a project that is due for longest. */
+  /** The longest overdue schedule of a project. */
   async dueOf({ project_ref: ref, organization_id: organization }: ScheduleRow): Promise<DueSchedule | null> {
     const { rows } = await this.#database.query<DueSchedule>(
       `select * from terrane.schedules where ${IN_SCOPE} and next_at <= clock_timestamp() order by next_at limit 1`,

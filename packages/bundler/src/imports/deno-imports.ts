@@ -18,7 +18,7 @@ const TYPES_CONFIG = 'types.json'
  * with.
  */
 const LAST = ['/bin/sh', '-c', 'exec nice -n 19 "$0" "$@"']
-/** Most modules that are asked for anew in one fetch. */
+/** Maximum modules that one fetch requests again. */
 const MOST_MISSING = 20
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 /** Environment variables that tell Deno how to reach registries. */
@@ -72,7 +72,7 @@ export interface DenoImportsOptions {
 export class DenoImports implements Disposable {
   readonly #options: DenoImportsOptions
   readonly #ending = new AbortController()
-  /** The last fetch of each folder that is not over. */
+  /** The latest unfinished fetch of each folder. */
   readonly #fetching = new Map<string, Promise<unknown>>()
   #lastCheck: Promise<unknown> = Promise.resolve()
 
@@ -81,7 +81,7 @@ export class DenoImports implements Disposable {
   }
 
   /**
-   * Fetches the imports of the function in a folder; of one folder one after the other.
+   * Fetches the imports of the function in a folder. Fetches of one folder run one after the other.
    *
    * @throws FUNCTION_BUNDLE_FAILED with Deno's message
    */

@@ -7,7 +7,7 @@ const FILE_BLOCKS = 524_288
 /** Lowers a limit of the process unless it is lower already, because limits cannot be raised. */
 const LOWER =
   'lower() { now=$(ulimit "$1"); if [ "$now" = unlimited ] || [ "$now" -gt "$2" ]; then ulimit "$1" "$2"; fi; }'
-/** Begins a command that fetches, with bounds on memory and files. macOS accepts no data limit. */
+/** Beginning of a command line for a fetch; it limits memory and the size of files. macOS accepts no data limit. */
 export const BOUNDED = [
   '/bin/sh',
   '-c',
@@ -20,10 +20,10 @@ export const BOUNDED = [
   ].join(' && '),
 ]
 
-/** A place in the entry that Deno reads, which is the host's; its only import is the function. */
+/** Position in the entry file that this package writes for Deno; its only import is the function. */
 const OUR_ENTRY = /^at file:\S*\/entry\.ts:\d+:\d+$/
 const NOT_LISTED = /Requires import access to "([^"]+)"/
-/** The last words of a process without memory: Rust's, and V8's. */
+/** Messages of Rust and of V8 when memory is exhausted. */
 const OUT_OF_MEMORY = /memory allocation of \d+ bytes failed|out of memory/i
 /** Errors of connections, and of servers. */
 const PASSING = /error sending request|client error \(|(?:failed|Bad response): 5\d\d/

@@ -26,7 +26,7 @@ export interface DenoInfo {
     readonly error?: string
     readonly dependencies?: readonly {
       readonly specifier: string
-      /** Absent for what only its types need. */
+      /** Absent for an import of types only. */
       readonly code?: { readonly specifier?: string; readonly error?: string }
       /** True for `import()`. */
       readonly isDynamic?: boolean

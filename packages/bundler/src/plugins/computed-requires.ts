@@ -7,12 +7,14 @@ const NAMESPACE = 'computed-requires'
 /** A `require` with an argument other than a literal, as the bundler writes it. */
 const COMPUTED = /\b__require\((?!["'`])/
 
-/** Whether a bundle asks for a module whose name is known only when it runs. */
+/** Whether a bundle requires modules by computed names. */
 export function requiresComputed(code: Uint8Array): boolean {
   return COMPUTED.test(Buffer.from(code.buffer, code.byteOffset, code.byteLength).toString('latin1'))
 }
 
-/** The esbuild plugin with the table of such modules; each is loaded on its first use. */
+/**
+ * The esbuild plugin that adds a table of the modules that computed names may mean; each is loaded on its first use.
+ */
 export function computedRequires(root: string, names: readonly string[]): Plugin {
   const entries = names.map((name) => {
     const keys = name.startsWith('./') ? ENDS.filter((end) => name.endsWith(end)) : ['']

@@ -4,7 +4,7 @@ import type { Plugin } from 'esbuild'
 import { followImport, type ModuleGraph } from '../imports/module-graph.ts'
 import { RESOLVED } from './specifiers.ts'
 
-/** Name of the plugin, which its warnings have. */
+/** Name of the plugin, by which its warnings are recognised. */
 export const FETCHED = 'fetched modules'
 const NAMESPACE = 'fetched'
 const UNFETCHED = 'unfetched'
@@ -50,7 +50,7 @@ function isKnown({ packages, modules }: ModuleGraph, address: string): boolean {
   )
 }
 
-/** The address that a specifier names as it is, or from the module at `base`. */
+/** The full address of a specifier, which may be relative to the module at `base`. */
 function whole(specifier: string, base: string | undefined): string {
   return base !== undefined && /^\.{0,2}\//.test(specifier) ? new URL(specifier, base).href : specifier
 }

@@ -12,7 +12,10 @@ const MAX_BYTES = 40 * 1024 * 1024
 
 /** `import.meta.resolve('npm:name@1')`: the address of a package's module. */
 const RESOLVED = /import\.meta\.resolve\(\s*(["'`])(npm:[^"'`\\$]+)\1\s*(?:,\s*)?\)/g
-/** A `new URL` of a literal path and `import.meta.url`, the form that tools agree on, or with such an address in its place. */
+/**
+ * `new URL` with a literal path and `import.meta.url`, the form that tools agree on, or with
+ * `import.meta.resolve('npm:…')` as its base.
+ */
 const ADDRESS =
   /new URL\(\s*(["'`])([^"'`\\$]+)\1\s*,\s*import\.meta\.(?:url|resolve\(\s*(["'`])(npm:[^"'`\\$]+)\3\s*(?:,\s*)?\))\s*(?:,\s*)?\)/g
 /** Names of WebAssembly files in CommonJS modules that load them from their own folder, as Emscripten's output does. */
@@ -87,12 +90,12 @@ function withFiles(code: string, path: string, modules: ReadonlyMap<string, stri
   })
 }
 
-/** Replaces the matches for whose groups there is a text. */
+/** Replaces the matches for which `textOf` returns a text. */
 function rewrite(code: string, pattern: RegExp, textOf: (groups: readonly string[]) => string | null): string {
   return code.replace(pattern, (whole: string, ...groups: string[]) => textOf(groups) ?? whole)
 }
 
-/** Path for a URL relative to a module; undefined when it is no file URL. */
+/** Path for a URL relative to a module; undefined when it is not a file URL. */
 function besideOf(module: string, text: string): string | undefined {
   try {
     return fileURLToPath(new URL(text, pathToFileURL(module)))

@@ -38,8 +38,8 @@ export function lockFiles(folder: string): string[] {
 }
 
 /**
- * Reads them: the entry, `imports`, `importMap` and `compilerOptions`; the `dependencies` of a package.json, by their
- * ranges; and the automatic JSX runtime of a tsconfig.json if no other file configures JSX.
+ * Reads the settings of a folder: the entry, `imports`, `importMap` and `compilerOptions`; the `dependencies` of a
+ * package.json, by their ranges; and the automatic JSX runtime of a tsconfig.json if no other file configures JSX.
  *
  * @throws FUNCTION_BUNDLE_FAILED for a file of another format than its name, and without an entry
  */

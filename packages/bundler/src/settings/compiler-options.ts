@@ -8,7 +8,7 @@ export interface JsxSettings {
 
 /** The `compilerOptions` that change how code is read. */
 export interface CompilerSettings {
-  /** Null where they do not say it. */
+  /** Null when the options do not configure JSX. */
   readonly jsx: JsxSettings | null
   readonly experimentalDecorators: boolean
   /** Whether decorators need metadata with the types of their targets. */

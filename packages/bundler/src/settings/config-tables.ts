@@ -30,7 +30,7 @@ function withoutRepeats(text: string): string {
   for (const piece of pieces) {
     part += piece
     const table = parsed(part)
-    // A line that begins with a bracket within a text or a list is no new table.
+    // A line that begins with a bracket within a text or a list does not begin a table.
     if (!table) continue
     const isFunction = Object.keys(table).join() === 'functions' && !part.trimStart().startsWith('[[')
     if (!isFunction || !seen.some((other) => isDeepStrictEqual(other, table))) kept += part

@@ -1,10 +1,10 @@
 const DAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'] as const
 
 /**
- * A cron expression of Workers, whose days of the week are 1 to 7 from Sunday on, as one whose days are 0 to 6. Ranges over the end
- * of the week, and steps, become lists.
+ * A cron expression of Workers, whose days of the week are 1 to 7 from Sunday on, as one whose days are 0 to 6. Ranges
+ * over the end of the week, and steps, become lists.
  *
- * @throws Error for a day that is none
+ * @throws Error for an invalid day of the week
  */
 export function fromSunday(cron: string): string {
   const fields = cron.trim().split(/\s+/)

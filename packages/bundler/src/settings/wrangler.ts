@@ -78,7 +78,8 @@ const NAME = /^[A-Za-z_]\w{0,127}$/
 const NAMESPACE = /^[\w-]{1,64}$/
 
 /**
- * The settings of the Worker in a folder; null where none of {@link WRANGLER_FILES} is there. Those of named environments are not read.
+ * The settings of the Worker in a folder; null without any of {@link WRANGLER_FILES}. Settings of named environments
+ * are not read.
  *
  * @throws FUNCTION_BUNDLE_FAILED for a file that cannot be read, or a field of another type
  */

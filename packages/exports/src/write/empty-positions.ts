@@ -7,8 +7,8 @@ interface Geometry {
 }
 
 /**
- * A geometry of GeoJSON whose multi points have no empty points, which is counted: readers leave out all of one that has an
- * empty position. Other empty parts they take.
+ * A GeoJSON geometry without the empty points of its multi points; such geometries are counted. Readers drop a whole
+ * geometry with an empty position, but accept other empty parts.
  */
 export function withoutEmptyPositions(text: string, losses: Losses): string {
   if (!text.includes('[]') || !text.includes('MultiPoint')) return text

@@ -11,7 +11,7 @@ import { isoOrNull, toMillis } from '../times.ts'
 const APPLICATION_ID = 0x47504b47
 const USER_VERSION = 10300
 const KEY = 'fid'
-/** Names of tables that SQLite and the format keep for themselves, whatever their case. */
+/** Table names that SQLite and the format reserve, in any case. */
 const RESERVED = /^(sqlite|gpkg|rtree)_/i
 const EXACT_DIGITS = 15
 const WGS84 = 4326
@@ -237,7 +237,7 @@ function declareCurves(file: DatabaseSync, table: string, column: string, { type
     if (name !== undefined) insert.run(table, column, `gpkg_geom_${name}`, definition)
 }
 
-/** WKB behind the head that the format wants: magic, version, little-endian without envelope, system. */
+/** WKB after the header of the format: magic, version, flags (little-endian, no envelope), reference system. */
 function blobOf(wkb: Uint8Array, srid: number, isEmpty: boolean): Uint8Array {
   const blob = Buffer.alloc(8 + wkb.length)
   blob.write('GP', 0, 'latin1')

@@ -11,7 +11,7 @@ const GEOMETRY_NAME = 'wkt'
 const LINE_BREAKS = /[\r\n]+/g
 const LONG_WHOLE = /^-?\d{19,}$/
 
-/** GeoJSON (RFC 7946), whole or a feature a line. */
+/** GeoJSON (RFC 7946), as one document or with one feature per line. */
 export async function* geoJsonText(
   source: ExportSource,
   batches: AsyncIterable<readonly ExportRow[]>,
@@ -54,7 +54,7 @@ function jsonOf({ kind, name }: ExportColumn, value: ExportRow['values'][number]
     case 'bool':
       return String(value)
     case 'json':
-      // The type json keeps line breaks between its tokens, where a sequence has one at the end of a feature.
+      // Values of type json may have line breaks between tokens, but in a sequence a line break ends a feature.
       return String(value).replaceAll(LINE_BREAKS, ' ')
     case 'numeric':
       return /^-?\d/.test(String(value)) ? decimalText(String(value)) : notFinite(name, losses)
@@ -110,7 +110,7 @@ export async function* csvText(
   }
 }
 
-/** Readers take a column called `wkt` for the geometry, so another has to give way. */
+/** Readers use a column named `wkt` as the geometry, so another column of this name is renamed. */
 function csvNames(columns: readonly ExportColumn[], hasGeometry: boolean, losses: Losses): string[] {
   const own = columns.map(({ name }) => name)
   if (!hasGeometry) return own

@@ -14,7 +14,7 @@ import {
   type TableHead,
 } from './table-file.ts'
 
-/** The table of a geodatabase that lists all others: row 1 is about the first. */
+/** The table of a geodatabase that lists all others: row 1 describes the first table. */
 const CATALOG = 'a00000001.gdbtable'
 const NAME_FIELD = 'Name'
 const OLD_VERSION = 3
@@ -64,7 +64,10 @@ export function typesOf(tables: readonly PlainTable[]): TypesOfLayers {
   return Object.fromEntries(tables.map(({ name, types }) => [name, types]))
 }
 
-/** Damage is no matter of this; that a disk is full is. */
+/**
+ * Returns `instead` for a damaged or missing file, which the engine reports; rethrows other errors, such as a full
+ * disk.
+ */
 function damaged<T>(instead: T): (error: unknown) => T {
   return (error) => {
     if (error instanceof RangeError || (error as NodeJS.ErrnoException).code === 'ENOENT') return instead
@@ -217,7 +220,7 @@ function isoOf(ms: number): string {
   return Number.isFinite(ms) && Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : '-T'
 }
 
-/** Writes one piece behind the other, many at once. */
+/** Appends pieces to a file, many per write. */
 class Appender {
   position: number
   readonly #file: FileHandle

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 
-// Tables of a file geodatabase, as "FGDB-Spec" of rouault/dump_gdbtable describes them: rows in a .gdbtable, their places in
-// a .gdbtablx beside it. Numbers are little-endian.
+// Tables of a file geodatabase, as "FGDB-Spec" of rouault/dump_gdbtable describes them: rows in a .gdbtable, their
+// offsets in a .gdbtablx beside it. Numbers are little-endian.
 
 const HEAD_BYTES = 40
 const INDEX_HEAD_BYTES = 16
@@ -10,7 +10,7 @@ export const BLOCK_ROWS = 1024
 const MOST_FIELD_BYTES = 10 << 20
 /** A bit for each block of 2³² rows. */
 const MOST_MAP_BYTES = 1 << 19
-/** The row is in memory more than once while it is written anew. */
+/** Maximum bytes of a row, which is in memory more than once while it is rewritten. */
 const MOST_ROW_BYTES = 1 << 27
 const MOST_FIELDS = 10_000
 /** For tables with object ids of 64 bits: offset of the block map in the trailer of the list, and its size in bytes. */
@@ -34,7 +34,7 @@ export const FIELD = {
   stampWithOffset: 16,
 } as const
 
-/** Bytes of a value, where all are of one length. */
+/** Bytes of a value, for types of fixed length. */
 const WIDTHS: Readonly<Record<number, number>> = {
   0: 2,
   1: 4,
@@ -157,7 +157,7 @@ export function nullBytes(fields: readonly TableField[]): number {
 }
 
 /**
- * The rows that are there, by their numbers from 0; deleted rows have none. Their total size is limited to that of the
+ * The existing rows, by their numbers from 0; deleted rows are skipped. Their total size is limited to that of the
  * file, because a list of offsets may repeat rows.
  */
 export async function* rowsOf(
@@ -231,7 +231,7 @@ async function bytesAt(file: FileHandle, position: number, length: number): Prom
   return bytes
 }
 
-/** The file of the places of a table's rows. */
+/** The file with the offsets of a table's rows. */
 export function placesOf(path: string): string {
   return path.replace(/\.gdbtable$/, '.gdbtablx')
 }

@@ -4,8 +4,8 @@ import { DictionaryEncoding } from 'apache-arrow/fb/dictionary-encoding'
 const numbers = new Map<bigint, bigint>()
 
 /**
- * Has the library read dictionaries of any id. Ids are 64 bits (Arrow, `Schema.fbs`), and some writers take hashes; the
- * library takes them for numbers and refuses those past 2^53.
+ * Makes the library accept dictionaries with any id. Ids have 64 bits (Arrow, `Schema.fbs`), and some writers use
+ * hashes; the library converts ids to numbers and refuses those past 2^53.
  */
 export function readAnyDictionaryId(): void {
   for (const { prototype } of [DictionaryEncoding, DictionaryBatch]) {
@@ -16,7 +16,7 @@ export function readAnyDictionaryId(): void {
   }
 }
 
-/** Ids by the order in which they are met. */
+/** Number of an id, in the order of first use. */
 function numberOf(id: bigint): bigint {
   const number = numbers.get(id) ?? BigInt(numbers.size)
   numbers.set(id, number)

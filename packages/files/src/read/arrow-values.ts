@@ -2,10 +2,10 @@ import { DataType, DateUnit, MapRow, Precision, StructRow, TimeUnit, Vector } fr
 import type { FieldType } from '../feature-stream.ts'
 import { decimalText, isoOfCount, isoOfDays, isoTimeOfCount } from './instants.ts'
 
-/** Takes the value at a row out of a column. */
+/** Returns the value of a column at a row. */
 export type ValueOf = (vector: Vector, row: number) => unknown
 
-/** Type of a column, and the conversion of its values; all of a bulk load's forms. */
+/** Type of a column, and the conversion of its values to the forms of `FeatureBatch`. */
 export interface ArrowColumn {
   readonly type: FieldType
   readonly valueOf: ValueOf

@@ -24,7 +24,7 @@ import { SAMPLE, findUntold, saysGeometry, warnOfOthers } from './untold-geometr
 const WGS84 = 4326
 /** Most bytes of one buffer. */
 const MOST_BYTES = 2 ** 30
-/** Bytes that may be read beside those of a file and of its index. */
+/** Bytes that may be read in addition to twice the size of a file. */
 const SPARE_BYTES = 65_536
 
 /** Growth of the file that is being read; it is global because the library has one registry of codecs. */
@@ -115,8 +115,8 @@ async function schemaOf(path: string): Promise<Schema> {
 }
 
 /**
- * Opens a file whose bytes are read about once. The length of a message may be negative, and the library then goes back and
- * reads the same message without an end: reading fails with CONVERSION_FAILED after twice the bytes of the file.
+ * Opens a file whose bytes are read about once. In a damaged file a message may have a negative length, for which the
+ * library would read it again without end. So reading fails with CONVERSION_FAILED after twice the bytes of the file.
  */
 async function openOnce(path: string): Promise<FileHandle> {
   const file = await open(path)

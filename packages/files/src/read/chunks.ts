@@ -48,7 +48,7 @@ export function twice<T>(paths: readonly string[], open: (isFirst: boolean) => I
   }
 }
 
-/** A file that is read from place to place, mostly forwards. */
+/** Random access to a file that is mostly read forwards. */
 export class FileWindow implements Disposable {
   readonly size: number
   readonly #file: number

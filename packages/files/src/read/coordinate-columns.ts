@@ -1,4 +1,4 @@
-/** Words for the two axes, without marks and in lower case: of degrees, and of the plane of a map. */
+/** Words for the two axes, without diacritics and in lower case: for degrees, and for projected coordinates. */
 const WORDS = {
   degrees: {
     x: [
@@ -37,7 +37,7 @@ const WORDS = {
     y: ['y', 'northing', 'northings', 'hochwert', 'nordwert'],
   },
 } as const
-/** Words that are long enough to be known within another, as in `decimalLatitude` and `stoplatitude`. */
+/** Words that are long enough to be recognised within another, as in `decimalLatitude` and `stoplatitude`. */
 const WITHIN = { longitude: 'x', latitude: 'y' } as const
 
 export interface Columns {
@@ -47,10 +47,11 @@ export interface Columns {
 }
 
 /**
- * The two columns that hold coordinates: the named ones, else two with usual names of coordinates: `lon` and `lat` in some languages, else `x` and `y`, alone or with
- * the same other words (`stop_lat`, `stop_lon`; `POINT_X`, `POINT_Y`). A pair without other words comes first.
+ * The two columns that hold coordinates: the named ones, or else two with usual names. These are `lon` and `lat` in
+ * several languages, or else `x` and `y`, alone or with the same other words (`stop_lat`, `stop_lon`; `POINT_X`,
+ * `POINT_Y`). A pair without other words is preferred.
  *
- * @returns the pair, or the names that look like coordinates where no pair stands out or a wanted one is not there
+ * @returns the pair; or the names that look like coordinates, if no pair is clear or a named column does not exist
  */
 export function coordinateColumns(
   names: readonly string[],

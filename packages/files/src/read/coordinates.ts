@@ -15,8 +15,8 @@ const GEOMETRY_START =
   /^(?:(?:SRID=\d{1,9};)?(?:MULTI)?(?:POINT|LINESTRING|POLYGON|CURVE|SURFACE|GEOMETRYCOLLECTION|CIRCULARSTRING|COMPOUNDCURVE|CURVEPOLYGON)\b|\{|0[01][0-9a-f]{8})/i
 
 /**
- * The number that a coordinate is: with a point or a comma for its fraction, or in degrees, minutes and seconds, also beside
- * that of the other axis; null when it is none, or when its letter is one of the other axis.
+ * Parses a coordinate: a number with a decimal point or comma, or degrees, minutes and seconds, also together with the
+ * coordinate of the other axis. Null for other values, and for a letter of the other axis.
  */
 export function coordinateOf(value: unknown, axis: Axis): number | null {
   if (typeof value === 'number' || typeof value === 'bigint') return Number(value)
@@ -72,7 +72,7 @@ export function pairedColumns(names: readonly string[], warnings: Warnings): voi
   warnings.add('COORDINATES_DOUBTFUL', message, names.length, names)
 }
 
-/** Says that columns look like coordinates, but not which of them to take. */
+/** Warns of columns that look like coordinates when it is not clear which of them to use. */
 export function doubtfulColumns(names: readonly string[], warnings: Warnings): void {
   if (names.length === 0) return
   const message =
@@ -80,7 +80,7 @@ export function doubtfulColumns(names: readonly string[], warnings: Warnings): v
   warnings.add('COORDINATES_DOUBTFUL', message, names.length, names)
 }
 
-/** Warns of columns with names of coordinates whose values cannot be read. */
+/** Warns of columns with usual names of coordinates whose values cannot be read. */
 export function unreadableColumns(names: readonly string[], warnings: Warnings): void {
   const message =
     'Columns are called as coordinates are, but none of their values can be read as one, so the table has no geometry. Write them in decimal degrees.'

@@ -36,7 +36,7 @@ class CsvParser {
   #record: string[] = []
   #field = ''
   #inQuotes = false
-  /** The last character within quotes was one itself. */
+  /** The last character of a quoted field was a quote. */
   #quoteSeen = false
   #isQuoted = false
   #returnSeen = false

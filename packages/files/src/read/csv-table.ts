@@ -3,7 +3,7 @@ import { chunksOf } from './chunks.ts'
 import { csvRecords, firstRecords } from './csv-records.ts'
 import { kindOfCell } from './value-types.ts'
 
-/** The rarest in texts first. */
+/** Possible delimiters, the rarest in texts first. */
 const DELIMITERS = ['\t', ';', '|', ',']
 const HEAD_BYTES = 1 << 16
 /** Rows that are compared with the header. */
@@ -51,7 +51,7 @@ function headOf(path: string, encoding: string): string {
   return first.length > HEAD_BYTES ? text : `${text}\n`
 }
 
-/** The records behind the head. */
+/** The records after the header. */
 export function* dataOf({ path, encoding, delimiter, headRecords }: CsvTable): Generator<string[]> {
   let left = headRecords
   for (const record of csvRecords(path, encoding, delimiter)) {
@@ -65,17 +65,18 @@ interface Candidate {
   readonly delimiter: string
   /** Share of the rows that have as many fields as the header. */
   readonly evenShare: number
-  /** Whether the commas in fields of the rows are those of numbers. */
+  /** Whether the commas in fields of the rows are decimal commas. */
   readonly hasDecimals: boolean
-  /** Whether a blank follows each one of the header, as in prose. */
+  /** Whether a space follows each delimiter of the header, as in prose. */
   readonly isSpaced: boolean
   /** Fields of the header. */
   readonly width: number
 }
 
 /**
- * The delimiter named by the first line. Else the one of the first line by which most rows are as wide as that: commas
- * are in texts of a column, too. A single column counts as tab-separated, because its geometries contain commas.
+ * The delimiter named by the first line. Else the delimiter in the first line for which most rows have as many fields
+ * as that line, because texts contain commas, too. A single column counts as tab-separated, because its geometries
+ * contain commas.
  *
  * @param head beginning of the table
  */
@@ -95,7 +96,7 @@ function candidateOf(delimiter: string, header: string, head: string): Candidate
   const records = firstRecords(head, delimiter).slice(0, SAMPLE_ROWS)
   const rows = records.slice(1)
   const parts = header.split(delimiter)
-  // Fields within quotes may contain delimiters, but the parts outside of them are as many.
+  // Quoted fields may contain delimiters; they are removed from the header, which has as many parts without them.
   const even = rows.filter((row) => row.length === parts.length).length
   const withComma = (rows.length > 0 ? rows : records).flat().filter((field) => field.includes(','))
   return {

@@ -26,7 +26,7 @@ import { TextColumn, type ColumnReading } from './text-column.ts'
 const WGS84 = 4326
 /** Names of columns that hold a geometry when none is given. */
 const GEOMETRY_NAMES = new Set(['wkt', 'geom', 'geometry', 'the_geom', '_wkt'])
-/** Rows that are looked at for a column of geometries with a name of its own. */
+/** Rows that are examined for a geometry column with an unusual name. */
 const SAMPLE_ROWS = 200
 const NO_PLACE: Place = { x: -1, y: -1, wkt: -1 }
 
@@ -44,9 +44,10 @@ interface Row {
 }
 
 /**
- * Opens a table of text. Its encoding and delimiter are found out, types come from all rows. Geometries come from the columns
- * that the request names; else from one that is called as those of geometries are, two that are called as coordinates are, or
- * one whose texts all are geometries. Coordinates also stay columns; a column of geometries does where one cannot be read.
+ * Opens a table of text. Encoding and delimiter are detected, and types come from all rows. Geometries come from the
+ * columns that the request names; else from a column with a usual name for geometries, from two with usual names for
+ * coordinates, or from a column whose texts are all geometries. Coordinate columns are kept as well; a geometry column
+ * only if one of its values cannot be read.
  *
  * @throws CONVERSION_FAILED, CSV_COLUMNS_UNKNOWN, ENCODING_UNKNOWN
  */

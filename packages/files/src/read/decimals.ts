@@ -2,8 +2,8 @@
 const POWERS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`))
 
 /**
- * The number that has these digits, the last ones of them behind its point: a quotient of two numbers that doubles hold exactly
- * is rounded as its text would be. NaN where one of them is too large for that.
+ * The number with these digits, the last `decimals` of them after the point. The quotient of two exact doubles is
+ * rounded like the number's text. NaN when one of the two is too large to be exact.
  */
 export function decimalOf(digits: number, decimals: number, isNegative: boolean): number {
   if (digits > Number.MAX_SAFE_INTEGER || decimals >= POWERS.length) return Number.NaN

@@ -115,13 +115,13 @@ export class FlatCoordinates {
     this.#numberAt = end
   }
 
-  /** The next byte that is no blank. */
+  /** The next byte other than a space. */
   #next(bytes: Uint8Array): number {
     while (BLANKS.has(bytes[this.#at]!)) this.#at++
     return bytes[this.#at]!
   }
 
-  /** The numbers of a position and the bracket behind them. */
+  /** Reads the numbers of a position and the closing bracket. */
   #position(bytes: Uint8Array, level: number): boolean {
     if (this.#depth === 0) this.#depth = level
     else if (this.#depth !== level) return false

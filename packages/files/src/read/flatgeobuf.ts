@@ -34,8 +34,8 @@ interface Header {
 }
 
 /**
- * Opens a FlatGeobuf (https://flatgeobuf.org, version 3), feature by feature in the order of the file: once for the types
- * of geometries, once for the rows. The index is passed over.
+ * Opens a FlatGeobuf (https://flatgeobuf.org, version 3), feature by feature in the order of the file: once for the
+ * types of geometries, once for the rows. The index is skipped.
  *
  * @throws CONVERSION_FAILED for a file that is damaged
  */

@@ -9,7 +9,7 @@ import { jsonObjects } from './json-objects.ts'
 import { TypeGuess, valueOf } from './value-types.ts'
 
 const WGS84 = 4326
-/** Systems that files name otherwise than by their EPSG code. */
+/** Systems that files do not name by their EPSG code. */
 const SYSTEMS: Readonly<Record<string, number>> = {
   'OGC:CRS84': WGS84,
   'OGC:CRS84H': WGS84,
@@ -60,7 +60,7 @@ class Survey {
   srid: number | null = WGS84
   rows = 0
   hasGeometry = false
-  /** Members of features that GeoJSON does not know. */
+  /** Members of features that GeoJSON does not define. */
   readonly foreign = new Set<string>()
   readonly ids = new TypeGuess()
   hasIds = false
@@ -89,7 +89,7 @@ class Survey {
     return new Map([...this.#guesses].map(([name, { type }]) => [name, type]))
   }
 
-  /** Counts fields whose numbers are written as fractions as such: their text is gone once it is parsed. */
+  /** Gives fields with numbers such as `3.0` the type float8; parsed values no longer show the fraction. */
   #addFractions(text: string, properties: Readonly<Record<string, unknown>>): void {
     for (const key of fractionMembers(text)) {
       if (typeof properties[key] === 'number') this.#guessOf(key).addKind('float8')
@@ -104,8 +104,8 @@ class Survey {
 }
 
 /**
- * Opens GeoJSON (RFC 7946) or a sequence of it (RFC 8142, or one object per line), of any size: features are gone through
- * one by one, twice, first for the types of fields.
+ * Opens GeoJSON (RFC 7946) or a sequence of it (RFC 8142, or one object per line), of any size. Features are read one
+ * by one in two passes, the first for the types of fields.
  *
  * @throws CONVERSION_FAILED
  */
@@ -282,7 +282,7 @@ function withoutWords(json: string): string {
   return plain
 }
 
-/** Takes whole numbers from their digits. */
+/** Reviver of `JSON.parse` that reads large whole numbers as bigints, and the replacement of NaN as NaN. */
 function exactly(_: string, value: unknown, context: { readonly source?: string }): unknown {
   const { source } = context
   if (source === WORDS['NaN']) return Number.NaN

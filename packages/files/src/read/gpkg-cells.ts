@@ -2,7 +2,7 @@ import type { SQLOutputValue } from 'node:sqlite'
 import type { FieldType } from '../feature-stream.ts'
 import { kindOfCell, timeText, valueOfCell } from './value-types.ts'
 
-/** Types of numbers; a whole one holds those before it. */
+/** Types of numbers, in the order of their range. */
 export const NUMBERS: readonly FieldType[] = ['int4', 'int8', 'numeric', 'float8']
 
 /**
@@ -33,7 +33,7 @@ export function cellOf(value: SQLOutputValue, type: FieldType): unknown {
   }
 }
 
-/** The number that a text is; null of an empty one, undefined of one that the type does not hold. */
+/** Parses a number; null for an empty text, undefined for a text that the type cannot hold. */
 function numberOf(text: string, type: FieldType): unknown {
   const kind = kindOfCell(text)
   if (kind === null) return null

@@ -19,7 +19,7 @@ import { TypeGuess, kindOfCell } from './value-types.ts'
 /** Bytes of the envelope by its code in the flags of a geometry. */
 const ENVELOPE_BYTES = [0, 32, 48, 48, 64]
 const HEAD_BYTES = 8
-/** Stands for bytes that are no UTF-8. */
+/** Replacement character for bytes that are not UTF-8. */
 const UNREADABLE = '\ufffd'
 const UNREADABLE_TEXTS =
   'Texts have characters that cannot be read, because they are in another encoding: send encoding, or the file as UTF-8.'
@@ -130,7 +130,10 @@ function listTables(database: DatabaseSync, { types, guesses, leftOut, declared 
   })
 }
 
-/** Tables that the file's contents do not list are those of programs that wrote it. Virtual ones have no rows of their own. */
+/**
+ * Warns of non-empty tables that `gpkg_contents` does not list. Virtual tables are ignored, because their rows are in
+ * other tables.
+ */
 function warnOfOthers(database: DatabaseSync, warnings: Warnings): void {
   const others = database
     .prepare(

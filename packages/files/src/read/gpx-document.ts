@@ -116,7 +116,7 @@ export class GpxDocument implements XmlHandler {
     return depth === own + 2 && (above === 'extensions' || above === 'link')
   }
 
-  /** Another one of the same name in a feature has its number behind it; attributes are columns, too. */
+  /** A repeated element of a feature gets its number as a suffix; attributes become columns, too. */
   #openValue({ values, links }: Draft, name: string, attributes: Readonly<Record<string, string>>, full: string): void {
     const above = this.#path.at(-2)
     const base = above === 'link' ? `link${links}_${name}` : columnOf(above === 'extensions' ? full : name, full)
@@ -130,7 +130,7 @@ export class GpxDocument implements XmlHandler {
   }
 }
 
-/** Elements of both versions: an extension of such a name is another thing. */
+/** Elements of both versions. An extension of the same name has another meaning. */
 const STANDARD = new Set(
   'ele time course speed magvar geoidheight name cmt desc src url urlname sym type fix sat hdop vdop pdop ageofdgpsdata dgpsid number'.split(
     ' ',

@@ -21,7 +21,7 @@ interface GpxTable {
   /** Names of columns that every layer of its kind has; null before its first row. */
   fixed: ReadonlySet<string> | null
   readonly types: Set<number>
-  /** Kinds of the texts that are in columns of no name that the format has. */
+  /** Types of the columns that the format does not define, by their names. */
   readonly extra: Map<string, TypeGuess>
 }
 

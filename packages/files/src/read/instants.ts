@@ -6,7 +6,8 @@ const MOST_SECONDS = 8_640_000_000_000n
 
 /**
  * ISO text, with microseconds or nanoseconds where there are any, of a count of `perSecond` parts since 1970. The
- * largest count and its negative are infinite. A count beyond the calendar is its digits, which are no time.
+ * largest count and its negative are infinite. A count beyond the calendar is returned as digits, which no column of
+ * times accepts.
  */
 export function isoOfCount(count: bigint, perSecond: bigint): string {
   if (count === INFINITE_COUNT || count === -INFINITE_COUNT) return count > 0n ? 'infinity' : '-infinity'
@@ -18,7 +19,7 @@ export function isoOfCount(count: bigint, perSecond: bigint): string {
   return nanos === 0n ? `${whole}Z` : `${whole}.${fraction}Z`
 }
 
-/** ISO date of a count of days since 1970; infinite and impossible ones as of times. */
+/** ISO date of a count of days since 1970; infinite and impossible counts as in {@link isoOfCount}. */
 export function isoOfDays(days: number): string {
   if (Math.abs(days) === INFINITE_DAYS) return days > 0 ? 'infinity' : '-infinity'
   if (Math.abs(days) > Number(MOST_SECONDS) / 86_400) return String(days)
@@ -38,7 +39,7 @@ export function isoOfInterval(bytes: Uint8Array): string {
   return `P${parts}${millis > 0 || parts === '' ? `T${millis / 1000}S` : ''}`
 }
 
-/** The decimal text of a whole number and how many of its digits are behind the point. */
+/** The decimal text of a whole number with its last `scale` digits after the point. */
 export function decimalText(digits: bigint, scale: number): string {
   if (scale <= 0) return String(digits * 10n ** BigInt(-scale))
   const text = String(digits < 0n ? -digits : digits).padStart(scale + 1, '0')

@@ -130,7 +130,7 @@ class Cutter {
     return this.#depth > 0 && !(this.#inList && this.#depth === 2)
   }
 
-  /** Goes to the end of a string, or of the piece; returns the last place that was looked at. */
+  /** Skips to the end of a string or of the chunk; returns the last position read. */
   #skipString(chunk: Buffer, start: number): number {
     if (this.#escaped) {
       this.#escaped = false

@@ -166,7 +166,7 @@ export class KmlDocument implements XmlHandler {
     }
   }
 
-  /** The times of a track's positions, which begin and end alone do not tell, as a list in JSON. */
+  /** Stores the times of a track's positions as a JSON list, if there are more than the begin and the end. */
   #keepTimes(data: Map<string, string>): void {
     if (this.#times.length <= 2) return
     const before = JSON.parse(data.get('when') ?? '[]') as string[]

@@ -43,7 +43,11 @@ interface KmlLayer {
   readonly fields: Map<string, { declared: FieldType | null; guess: TypeGuess }>
 }
 
-/** Opens KML (OGC 12-007r2): a layer for each folder or document that holds placemarks of its own. */
+/**
+ * Opens KML (OGC 12-007r2): a layer for each folder or document that holds placemarks of its own.
+ *
+ * @throws CONVERSION_FAILED
+ */
 export async function openKml(path: string): Promise<FeatureReader> {
   const warnings = new Warnings()
   const layers = new Map<number, KmlLayer>()
@@ -123,7 +127,7 @@ function survey(layer: KmlLayer, { data, geometry }: Placemark, document: KmlDoc
   }
 }
 
-/** A declared type counts where all values are of it. */
+/** A field has its declared type if all values fit it. */
 function fieldsOf({ fields }: KmlLayer): Field[] {
   const own = [...fields].map(([name, { declared, guess }]): Field => {
     const numbers = ['int2', 'int4', 'int8', 'float8']

@@ -26,8 +26,7 @@ export function takeDecimals(metadata: FileMetaData): Map<string, number> {
 }
 
 /**
- * Makes the library return intervals as the stored bytes; by itself it refuses them. Returns the names of their
- * columns.
+ * Makes the library return intervals as the stored bytes instead of refusing them. Returns the names of their columns.
  */
 export function takeIntervals(metadata: FileMetaData): Set<string> {
   const found = metadata.schema.filter(({ converted_type: type }) => type === 'INTERVAL')
@@ -53,7 +52,7 @@ export function times(children: readonly SchemaTree[]): Map<string, bigint> {
   )
 }
 
-/** The type of a column that is no list and no object. */
+/** The type of a column other than a list or an object. */
 export function scalarType(element: SchemaTree['element']): FieldType {
   const logical = element.logical_type?.type ?? ''
   const converted = element.converted_type ?? ''

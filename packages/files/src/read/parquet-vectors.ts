@@ -54,7 +54,7 @@ export interface VectorTable {
 }
 
 const WGS84 = 4326
-/** Numbers of a row group at most: they are 8 bytes each while the group is read. */
+/** Maximum numbers of a row group; each takes 8 bytes while the group is read. */
 const MOST_NUMBERS = 1 << 27
 /** Names of vectors, the likeliest first. */
 const NAMES = ['embedding', 'embeddings', 'vector', 'vectors', 'emb', 'features']
@@ -148,7 +148,7 @@ function ofText(value: Uint8Array | string): number[] | null {
   return parts.some((part) => part.trim() === '') ? null : parts.map(Number)
 }
 
-/** The length of the first vector, which all have. @throws VECTORS_NOT_FOUND */
+/** The length of the first vector, which all others must have. @throws VECTORS_NOT_FOUND */
 async function firstLength(file: AsyncBuffer, metadata: FileMetaData, vector: string): Promise<number> {
   let start = 0
   for (const { num_rows: rows } of metadata.row_groups) {

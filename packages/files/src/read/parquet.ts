@@ -25,7 +25,7 @@ const WGS84 = 4326
 /** Rows that are decoded at once. */
 const ROWS_AT_ONCE = 20_000
 
-/** Times are kept as finely as the file has them. */
+/** Keeps times in the precision of the file. */
 const PARSERS = {
   geometryFromBytes: (wkb: Uint8Array) => wkb,
   geographyFromBytes: (wkb: Uint8Array) => wkb,

@@ -15,11 +15,11 @@ interface Wanted {
 }
 
 /**
- * The sheets of a workbook, or the columns of a table, with points where two columns hold coordinates: the named ones, else columns with
- * usual names that hold numbers, or texts that are coordinates. The columns stay.
+ * Adds points to the layers of a workbook or a table whose columns hold coordinates: the named columns, or else columns
+ * with usual names that contain numbers, or texts that are coordinates. The columns stay.
  *
  * @param srid EPSG code of the coordinates
- * @throws CSV_COLUMNS_UNKNOWN where a layer without a geometry lacks them, and no other has them
+ * @throws CSV_COLUMNS_UNKNOWN when no layer has the named columns, and there is a layer without a geometry
  */
 export async function pointLayers(reader: FeatureReader, wanted: Wanted, srid: number): Promise<FeatureReader> {
   const warnings = new Warnings()

@@ -45,7 +45,7 @@ export class ProcessWatch implements Disposable {
     this.#timer = setInterval(() => void this.#look(), LOOK_MS).unref()
   }
 
-  /** The process has brought something. */
+  /** Records that the process has made progress. */
   progressed(): void {
     this.#since = null
   }
@@ -74,10 +74,14 @@ export class ProcessWatch implements Disposable {
   }
 }
 
-/** CPU time that a process has used and memory that it holds, or null when it has ended or the system does not tell. */
+/**
+ * CPU time that a process has used and memory that it holds, or null when it has ended or the system does not report
+ * them.
+ */
 async function usedBy(pid: number): Promise<Required<Allowance> | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => null)
-  // The second field, a name in parentheses, may hold anything; user and system time are the 14th and 15th, pages in memory the 24th.
+  // The second field, a name in parentheses, may contain any characters; user and system time are the 14th and 15th,
+  // pages in memory the 24th.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
   if (!fields) return null
   const seconds = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND

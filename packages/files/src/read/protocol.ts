@@ -22,14 +22,14 @@ export type ReadFormat = (typeof READ_FORMATS)[number]
 /** Types of fields by layer and name. */
 export type TypesOfLayers = Readonly<Record<string, Readonly<Record<string, FieldType>>>>
 
-/** Missing numbers are NaN in the source, because its format has no null; or they may be. */
+/** Meaning of missing numbers: NaN in the source, if its format has no null; otherwise null or NaN. */
 export type MissingNumbers = 'NaN' | 'null or NaN'
 
 /** How a data set is to be read. */
 export interface ReadRequest {
   readonly path: string
   readonly format: ReadFormat
-  /** Character encoding of a CSV or of a Shapefile's table; found out when absent. */
+  /** Character encoding of a CSV or of a Shapefile's table; detected when absent. */
   readonly encoding?: string
   /** EPSG code of the coordinates of a CSV or of sheets; 4326 when absent. */
   readonly srid?: number
@@ -39,9 +39,12 @@ export interface ReadRequest {
   readonly isUntyped?: boolean
   /** Columns that hold coordinates or WKT, of a CSV or of sheets. */
   readonly csv?: { readonly x?: string; readonly y?: string; readonly wkt?: string }
-  /** Types of columns that the caller asks for, by their names. */
+  /** Types of columns that the caller requests, by their names. */
   readonly columnTypes?: AskedTypes
-  /** How a GeoPackage of the engine, which cannot hold NaN, comes to missing numbers; absent when its source has no NaN. */
+  /**
+   * Meaning of missing numbers in a GeoPackage of the engine, which cannot hold NaN; absent if its source format has no
+   * NaN.
+   */
   readonly missing?: MissingNumbers
   /** A GeoPackage has the sheets of a workbook, whose columns may hold coordinates. */
   readonly isWorkbook?: boolean

@@ -6,9 +6,9 @@ import { ProcessWatch, type Excess } from './process-watch.ts'
 import type { StartReader } from './reading.ts'
 
 const PROGRAM = new URL('./read.worker.ts', import.meta.url)
-/** Most memory of the script: one feature of some hundred megabytes has to fit. */
+/** Maximum heap of the script in MiB: one feature of some hundred megabytes must fit. */
 const HEAP_MB = 2048
-/** Most memory of the whole process, which libraries allocate outside the script's heap, too. */
+/** Maximum memory of the whole process in MiB, including memory that libraries allocate outside the heap. */
 const PROCESS_MB = HEAP_MB + 1024
 /** Memory that the reader of a small file may use, in bytes, and additional bytes for each byte of a file. */
 const HELD_BYTES = 448 * 1024 * 1024

@@ -4,15 +4,15 @@ import { conversionFailed } from '../errors.ts'
 import type { EncodedRows, FeatureBatch, LayerPlan, LayerSchema, LayerSource } from '../feature-stream.ts'
 import { framesOf, type Frame, type LayerRequest, type ReadRequest, type ReceivedFrame } from './protocol.ts'
 
-/** A reader of one data set, which `serveReading` runs on its other side. */
+/** A reader of one data set, as its client sees it; `serveReading` is the other side. */
 export interface Reader {
   /** Frames as bytes. */
   readonly output: AsyncIterable<Buffer>
   /** Sends a line of JSON. */
   write(line: string): void
-  /** Says how many bytes it has to go through, which take their time. */
+  /** Announces the bytes of the data set: a larger one may use more CPU time and memory. */
   expect(bytes: number): void
-  /** Resolves at the end of the reader; rejects with why it ended early. */
+  /** Resolves at the end of the reader; rejects with the reason if it ended early. */
   readonly ended: Promise<void>
   /** The last error message of a reader that ended without an answer. */
   complaint(): string
@@ -23,7 +23,10 @@ export interface Reader {
 /** Starts a reader, before its request is known; the signal ends it. */
 export type StartReader = (workdir: string, signal: AbortSignal) => Reader
 
-/** A reader that is started ahead, for the data set that is opened first: its start takes as long as bringing a small file. */
+/**
+ * A reader that is started ahead, for the data set that is opened first: its start takes as long as fetching a small
+ * file.
+ */
 export class SpareReader implements AsyncDisposable {
   #reader: Reader | null
 

@@ -40,7 +40,7 @@ function shownOf(error: unknown): TerraneError {
   if (error instanceof TerraneError) return error
   const { message } = error as Error
   if (isOutOfMemory(message)) return readerTooLarge()
-  // A value that the readers do not expect: the words of the runtime about it are of no use to a caller.
+  // The file has a value that the readers do not expect; the runtime's message about it does not help a caller.
   const isUnexpected = error instanceof TypeError || error instanceof RangeError
   return conversionFailed({ reason: isUnexpected ? 'its content does not follow its format' : message })
 }

@@ -11,7 +11,7 @@ import { wkbOfWkt } from './wkt.ts'
 /** Tables that programs keep for themselves. */
 const OF_PROGRAMS =
   /^(sqlite_|idx_|gpkg_|geometry_columns|spatial_ref_sys|views_geometry|virts_geometry|spatialite_history|sql_statements_log|data_licenses|iso_metadata|raster_coverages|vector_coverages|wms_|se_|rl2map|stored_|topologies|networks|elementarygeometries|spatialindex|layer_statistics|views_layer|virts_layer|knn|geom_cols_|vector_layers)/i
-/** SQLite itself knows no types: names of other databases are used, and all its fractions have eight bytes. */
+/** SQLite accepts any type name, so names of other databases occur; all of its fractions have eight bytes. */
 const DECLARED: Readonly<Record<string, FieldType>> = {
   ...TYPES,
   INT2: 'int2',
@@ -28,7 +28,10 @@ const HEAD_BYTES = 39
 const START = 0x7c
 const MEMBER = 0x69
 const END = 0xfe
-/** Added to the type of a line or polygon whose inner points are single-precision steps from one to the next. */
+/**
+ * Added to the type of a line or polygon whose inner points are stored as single-precision differences from one to the
+ * next.
+ */
 const COMPRESSED = 1_000_000
 
 /** Opens an SQLite database with a list of columns of geometries, as SpatiaLite and GDAL write it. */
@@ -178,7 +181,7 @@ function wkbOfValue(value: SQLOutputValue): Uint8Array {
 function wkbOfBlob(blob: Uint8Array): Uint8Array {
   const view = new DataView(blob.buffer, blob.byteOffset, blob.byteLength - 1)
   const isLittle = blob[1] === 1
-  // Steps of four bytes become numbers of eight.
+  // Differences of four bytes become coordinates of eight.
   const out = new DataView(new ArrayBuffer(2 * blob.byteLength))
   let at = HEAD_BYTES
   let end = 0

@@ -45,7 +45,7 @@ export interface ColumnPlace {
   readonly sign: DecimalSign | null
   /** Whether it is one of the two columns of coordinates. */
   readonly isCoordinate: boolean
-  /** Fields end with a comma, so that one within a field may separate things of a list. */
+  /** Fields end with a comma, so a comma within a field may separate items of a list. */
   readonly isCommaTable: boolean
 }
 
@@ -66,7 +66,7 @@ const OF_CODES = /(?<!\p{L})(phone|telephone|telefon|telefono|tel|mobile|mobil|h
 /** Names of columns whose fractions are versions: 1.10 comes after 1.9. */
 const OF_VERSIONS = /(?<!\p{L})(version|release|firmware)(?!\p{L})/iu
 
-/** Finds out what a column of a text table holds, from all of its cells. */
+/** Determines the type of a column of a text table from all of its cells. */
 export class TextColumn {
   readonly #name: string
   readonly #isAsked: boolean
@@ -205,7 +205,7 @@ export class TextColumn {
     return OF_CODES.test(this.#name) || (OF_VERSIONS.test(this.#name) && this.#kinds.has('float8'))
   }
 
-  /** Numbers, days or times, but for units and words for no value. */
+  /** Whether the cells are numbers, days or times apart from units and words for no value. */
   get #isAlmostPlain(): boolean {
     return this.#has('amount') || this.#kinds.size > 0 || [...this.#forms].some((form) => form !== 'none')
   }

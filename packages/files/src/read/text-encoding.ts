@@ -23,7 +23,7 @@ export interface FoundEncoding {
 export async function findEncoding(path: string, said: string | undefined): Promise<FoundEncoding> {
   if (said !== undefined) {
     if (!isKnown(said)) throw encodingUnknown({ encoding: said })
-    // A file in UTF-16 was brought to UTF-8 when it was obtained.
+    // A file in UTF-16 was converted to UTF-8 when it was unpacked.
     return { name: isUtf16(said) ? 'utf-8' : said, isGuess: false }
   }
   if (isUtf8File(path)) return { name: 'utf-8', isGuess: false }

@@ -11,9 +11,9 @@ export type Form =
   | 'comma groups'
   /** 1.234.567 or 1.234,5. */
   | 'point groups'
-  /** Behind groups. */
+  /** A fraction after a point, in a number with groups: 1,234.5. */
   | 'point fraction'
-  /** Groups apart by a narrow space or an apostrophe; by a space before a fraction. */
+  /** Groups separated by a narrow space or an apostrophe; by a space only if a fraction follows. */
   | 'spaced groups'
   /** 12 345: a number, or a telephone number. */
   | 'blank groups'
@@ -93,7 +93,7 @@ export function dayText(cell: string, order: DayOrder): string {
   return clock === undefined ? date : `${date}T${clockText(clock)}`
 }
 
-/** Years of two digits are those of a person's life: up to 69 of this century. */
+/** Two-digit years up to 69 are 20xx, others 19xx. */
 function wholeYear(year: string): string {
   return year.length === 4 ? year : `${Number(year) < 70 ? '20' : '19'}${year}`
 }

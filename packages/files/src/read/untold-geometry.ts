@@ -20,7 +20,7 @@ const NAMES = /^(?:the_)?geom(?:etry)?$|^wk[bt](?:_geometry)?$|^shape$/i
 const cursor = new WkbCursor()
 
 /**
- * Finds the geometry of a table whose format says nothing of geometries, by WKB in bytes and WKT in texts. Assumptions
+ * Finds the geometry of a table whose format does not state geometries, by WKB in bytes and WKT in texts. Assumptions
  * and further geometry columns are warnings.
  *
  * @param samples first non-empty values by column

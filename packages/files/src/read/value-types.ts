@@ -17,7 +17,7 @@ export type Kind =
   | 'float8'
   | 'date'
   | 'time'
-  /** Without a zone: the time of a clock somewhere. */
+  /** A local time, without a zone. */
   | 'timestamp'
   | 'timestamptz'
   | 'text'
@@ -27,13 +27,13 @@ export type Kind =
 export class TypeGuess {
   readonly #kinds = new Set<Kind>()
 
-  /** Takes a value of JSON; whole numbers that a double cannot hold come as bigints. */
+  /** Adds a value of JSON; whole numbers that a double cannot hold come as bigints. */
   add(value: unknown): void {
     const kind = kindOf(value)
     if (kind !== null) this.#kinds.add(kind)
   }
 
-  /** Takes a kind that was found otherwise. */
+  /** Adds a kind that the caller has determined. */
   addKind(kind: Kind): void {
     this.#kinds.add(kind)
   }
@@ -43,7 +43,7 @@ export class TypeGuess {
     return this.#kinds.size === 0
   }
 
-  /** Text where there is no value at all, or where kinds mix that have no other type in common. */
+  /** The common type of the kinds; text without any value, or when no other type holds all of them. */
   get type(): FieldType {
     const kinds = this.#kinds
     const has = (...wanted: Kind[]) => wanted.some((kind) => kinds.has(kind))
@@ -62,7 +62,7 @@ export class TypeGuess {
   }
 }
 
-/** A value as a field of a type takes it. */
+/** Converts a value to the form of a field's type. */
 export function valueOf(value: unknown, type: FieldType): unknown {
   if (value === null || value === undefined) return null
   if (type === 'text') return textOf(value)
@@ -72,7 +72,9 @@ export function valueOf(value: unknown, type: FieldType): unknown {
   return value
 }
 
-/** A day or time as ISO 8601 writes it: a space before the zone, and names of its zero, are usual otherwise. */
+/**
+ * A day or time in ISO 8601: with hyphens for slashes, without a space before the zone, and with Z for names of UTC.
+ */
 export function timeText(text: string): string {
   const plain = text.replaceAll('/', '-')
   return plain.replace(/ ?(?:Z|UTC|GMT)$/i, 'Z').replace(/ (?=[+-]\d\d(?::?\d\d)?$)/, '')
@@ -100,9 +102,9 @@ function kindOf(value: unknown): Kind | null {
   }
 }
 
-/** The kind of a text that is no number. */
+/** The kind of a text other than a number. */
 function kindOfText(text: string): Kind {
-  // Most texts are not, and begin otherwise.
+  // Most texts are neither days nor times, which their first character shows.
   const first = text.charCodeAt(0)
   if (!((first >= 48 && first <= 57) || first === 45)) return 'text'
   if (DATE.test(text)) return 'date'
@@ -126,7 +128,7 @@ export function kindOfCell(cell: string): Kind | null {
   const text = cell.trim()
   // Blanks alone are a text.
   if (text === '') return 'text'
-  // Nothing but a truth value begins with another sign than numbers, days and times do.
+  // Numbers, days, times and truth values begin with one of few characters; all other cells are texts.
   if (!BEGINS_VALUE.test(text)) return 'text'
   if (WHOLE.test(text)) {
     if (TELEPHONE.test(text)) return 'text'

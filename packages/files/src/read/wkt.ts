@@ -27,7 +27,7 @@ const LETTERS: readonly string[] = ['ZM', 'Z', 'M']
 const OPENS = /\s*(?=\(|EMPTY\b)/iy
 const EMPTY = /\s*EMPTY\b/iy
 const NUMBER = /\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:inf(?:inity)?|nan)\b)/iy
-/** Characters of numbers without letters, but for that of an exponent. */
+/** Characters of numbers, with the letter of an exponent but without names such as NaN. */
 const NUMERAL = new Uint8Array(128)
 for (const sign of '0123456789.+-eE') NUMERAL[sign.charCodeAt(0)] = 1
 const [OPEN, CLOSE, COMMA, MINUS, POINT, ZERO, NINE] = [40, 41, 44, 45, 46, 48, 57]
@@ -86,7 +86,7 @@ class WktReader {
   readonly #width: number
   readonly #writer: WkbWriter
   readonly #numbers: number[] = []
-  /** Each character as a byte: bytes are looked at much faster than characters. */
+  /** Each character as a byte, because reading bytes is much faster. */
   readonly #signs: Uint8Array
   #at = 0
 
@@ -156,7 +156,7 @@ class WktReader {
     const signs = this.#signs
     let at = this.#at
     while (isBlank(signs[at]!)) at++
-    // Most often it is the last one of a position that another is looked for behind.
+    // Most calls come after the last number of a position.
     if (signs[at] === COMMA || signs[at] === CLOSE) return null
     let end = at
     let mantissa = 0

@@ -12,12 +12,12 @@ export interface XmlHandler {
   open(name: string, attributes: Readonly<Record<string, string>>, qualified: string): void
   /** Markup within the element that is open is text, with its tags. */
   readonly isVerbatim?: boolean
-  /** `text` is all that stood directly in the element, however it was cut. */
+  /** `text` is the complete text directly in the element, joined from all pieces. */
   close(name: string, text: string): void
 }
 
 /**
- * Reads an XML document without a document type: none of its entities but the five of XML are known.
+ * Reads an XML document without a document type: only the five entities of XML itself are known.
  *
  * @throws CONVERSION_FAILED
  */

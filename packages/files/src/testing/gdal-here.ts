@@ -4,7 +4,7 @@ import { GdalError, convertLayers, gdalFolder, loadGdal, type GdalModule } from 
 let loading: Promise<GdalModule> | null = null
 let messages: string[] = []
 
-/** Converts in this process, by one GDAL for all: for tests of values, which would load its 30 MB each. */
+/** Converts in this process with one shared GDAL, for tests of values; otherwise each test would load its 30 MB. */
 export const gdalHere: Engine = {
   async convert(conversion, _workdir, signal) {
     signal.throwIfAborted()

@@ -6,7 +6,8 @@ import type { MakeEncoder } from '../feature-stream.ts'
 import { serveReading } from '../read/serve-reading.ts'
 
 /**
- * Starts readers in this process, through the same requests and frames: for tests of values, where a process each costs too much.
+ * Starts readers in this process, through the same requests and frames: for tests of values, in which a process for
+ * each file would take too long.
  *
  * @param makeEncoder encodes the layers that come with a plan
  */

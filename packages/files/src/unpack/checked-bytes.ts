@@ -2,7 +2,7 @@ import { Transform } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import { zipRefused } from '../errors.ts'
 
-/** Lets as many bytes through as the directory promises, and compares their checksum. */
+/** Passes bytes on, and refuses them if their number or checksum differs from the directory's. */
 export class CheckedBytes extends Transform {
   readonly #name: string
   readonly #promised: number

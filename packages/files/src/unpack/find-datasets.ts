@@ -49,7 +49,7 @@ export interface Dataset {
 /** Contents of an archive. */
 export interface FoundDatasets {
   readonly datasets: readonly Dataset[]
-  /** Files that are no data, and are not known to belong to any. */
+  /** Files that are neither data nor known parts of a data set. */
   readonly skipped: readonly string[]
 }
 
@@ -102,7 +102,7 @@ function dataAmong(names: readonly string[], takesTexts: boolean): readonly stri
   return takesTexts && (data.length === 0 || isTimetable(names)) ? [...data, ...texts].toSorted() : data
 }
 
-/** Says which files of an archive were left out. */
+/** Warns of the files of an archive that were left out. */
 export function warnOfSkipped(skipped: readonly string[], warnings: Warnings): void {
   const message =
     'Files of the archive are no data of a format that is known, or documents that its main one does not link to, and were left out.'
@@ -139,7 +139,7 @@ async function gatherBundles(folder: string, names: readonly string[]) {
     const own = join(folder, `${heads[0]}.d`)
     await mkdir(own)
     const stems = new Set(found.map(stemOf))
-    // A table of dBASE beside no shapes is one of its own.
+    // A dBASE table without shapes is a data set of its own.
     const isOwn = (name: string) => driver === 'ESRI Shapefile' && endingOf(name) === 'dbf' && !stems.has(stemOf(name))
     const belongs = new Set(
       rest.filter((name) => (parts as readonly string[]).includes(endingOf(name)) && !isOwn(name)),
@@ -160,7 +160,7 @@ function checkShapefiles(shapes: readonly string[], names: readonly string[]): v
   }
 }
 
-/** A seamless table only names other tables, wherever they lie. */
+/** Refuses a seamless table, which only names other tables anywhere. */
 async function refuseSeamless(path: string): Promise<void> {
   const text = await readFile(path, 'latin1')
   if (/isseamless/i.test(text)) throw formatUnknown({ reason: 'a seamless MapInfo table only points to other data' })

@@ -2,7 +2,7 @@ import { Transform, type TransformCallback } from 'node:stream'
 import type { Compressors } from 'hyparquet'
 import { growthRefused } from '../errors.ts'
 
-/** Most growth of all that a file holds: data stay well below it, bombs do not. */
+/** Maximum ratio of unpacked to packed bytes of a file: data stay well below it, zip bombs do not. */
 const MOST_RATIO = 100
 /** Content below this size is exempt. */
 const SMALL_BYTES = 1 << 16
@@ -17,7 +17,7 @@ export class Growth {
     this.#most = Math.max(SMALL_BYTES, packedBytes * MOST_RATIO)
   }
 
-  /** @throws ZIP_REFUSED when more has come out than data grow to */
+  /** @throws ZIP_REFUSED when the output exceeds the allowed growth */
   add(bytes: number): void {
     this.#bytes += bytes
     if (this.#bytes > this.#most) throw growthRefused({ ratio: MOST_RATIO })

@@ -17,7 +17,8 @@ export interface KmzDocuments {
 
 /**
  * The documents of a KMZ: `doc.kml`, and the documents that it links to within the archive; all documents without a
- * `doc.kml`. A document with only links is left out. An archive with other files is no KMZ, and all its files are read.
+ * `doc.kml`. A document with only links is left out. An archive with other files does not count as a KMZ: all of its
+ * files are read.
  *
  * @param names of files in the folder, in lower case
  */

@@ -38,7 +38,7 @@ export function driverOf(content: FileContent): Driver {
   return content === 'DBF' ? 'ESRI Shapefile' : content
 }
 
-/** The ending that each driver wants its file to have. */
+/** The file extension that each driver requires. */
 export const EXTENSIONS: Readonly<Record<FileContent, string>> = {
   DBF: 'dbf',
   GeoJSON: 'geojson',

@@ -4,7 +4,7 @@ import { delimiterOf } from '../read/csv-table.ts'
 
 /** How a geometry in well-known text begins, in quotes or not. */
 const WKT = /^"?(SRID=\d+;)?(MULTI)?(POINT|LINESTRING|POLYGON|GEOMETRYCOLLECTION)(\s*[ZM]{1,2})?\s*(\(|EMPTY)/i
-/** How a statement begins that a script for a database begins with. */
+/** Beginning of the first statement of a database script. */
 const SQL =
   /^(?:set\s+[\w.]+\s*(?:=|to\s)|(?:create|drop|alter)\s+(?:or\s+replace\s+)?(?:table|schema|database|extension|index|view|sequence|function|type|role)\s|insert\s+into\s|begin;$|begin transaction;$|start transaction;$|pragma\s+\w+|use\s+[`\w]+;$|copy\s+[\w."]+\s*\(|select\s+(?:pg_catalog\.|addgeometrycolumn|'))/i
 /** Lines before the first statement: comments, and commands of psql. */
@@ -12,17 +12,18 @@ const ASIDE = /^\s*(?:--|\/\*|\*|#|\\)/
 const STATEMENT_END = /;[ \t\r]*$/m
 const SYSTEM = /^(?:GEOGCS|PROJCS|GEOGCRS|PROJCRS|COMPD_?CRS|BOUNDCRS|GEODCRS)\s*\[/i
 const MARKDOWN_RULE = /^[|: \t\r-]+$/
-/** Rows that have to have the width of the header. */
+/** Minimum share of rows with the width of the header. */
 const LEAST_SHARE = 0.5
-/** Mean words of a field, of the first line and of all, from which a text is prose. */
+/** Mean words per field, in the first line and in all lines, from which on a text is prose. */
 const HEADER_WORDS = 2
 const PROSE_WORDS = 2.5
 
 /**
- * Refuses text that is no table: a header with a delimiter, or a single column of geometries, and rows that have as many
- * fields. A first line that names the delimiter (`sep=;`) says that it is one, of a single column or of sentences, too.
+ * Refuses text that is not a table: a header with a delimiter, or a single column of geometries, and rows that have as
+ * many fields. A text whose first line names the delimiter (`sep=;`) is always a table, also with a single column or
+ * with sentences.
  *
- * @param isWhole whether it is all of the file, or its beginning
+ * @param isWhole whether the text is the whole file and not only its beginning
  * @throws FORMAT_UNKNOWN
  */
 export function checkTable(text: string, isWhole: boolean): void {
@@ -75,7 +76,7 @@ function checkWidths([header = [], ...rows]: readonly string[][]): void {
 }
 
 /**
- * Whether each line is a part of sentences: several words before and after each delimiter, which a blank follows, and no
+ * Whether each line is a part of sentences: several words before and after each delimiter, a space after it, and no
  * numbers.
  */
 function isProse(records: readonly string[][]): boolean {

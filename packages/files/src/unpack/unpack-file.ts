@@ -15,7 +15,7 @@ import { asUtf8 } from './utf16.ts'
 
 /** A file geodatabase has half a dozen files for each of its tables. */
 const MAX_ENTRIES = 10_000
-/** An archive may hold this much more than a file may have. */
+/** Maximum size of an archive's contents, as a multiple of the maximum size of a file. */
 const UNPACKED_SHARE = 4
 
 /**

@@ -6,11 +6,11 @@ import { zipRefused } from '../errors.ts'
 import type { ArchiveLimits } from './unzip.ts'
 import { checkPath, planTargets } from './unpacked-names.ts'
 
-/** A file's own header is a block of this size. */
+/** Size of a header, and of the blocks of an archive. */
 const BLOCK = 512
 const MARK_AT = 257
 
-/** Whether a file begins as a tar archive does (POSIX ustar, which GNU's and pax begin as, too). */
+/** Whether a file begins as a tar archive does (POSIX ustar; GNU and pax archives begin the same way). */
 export function isTar(head: Buffer): boolean {
   return head.length >= BLOCK && head.toString('latin1', MARK_AT, MARK_AT + 5) === 'ustar'
 }
@@ -46,7 +46,7 @@ export async function untar(path: string, folder: string, paths: readonly string
   })
 }
 
-/** Goes through an archive; writes the content of those entries for which a path is given. */
+/** Reads an archive; writes each entry for which `onEntry` returns a path. */
 async function eachEntry(
   path: string,
   signal: AbortSignal,

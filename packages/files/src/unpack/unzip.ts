@@ -80,7 +80,7 @@ function checkEntry(entry: Entry): void {
   }
 }
 
-/** Bombs let many entries share the same compressed bytes. */
+/** Refuses entries that share compressed bytes, as in zip bombs. */
 function checkOverlaps(entries: readonly Entry[]): void {
   let end = 0
   const inOrder = entries.toSorted((a, b) => a.relativeOffsetOfLocalHeader - b.relativeOffsetOfLocalHeader)

@@ -22,7 +22,7 @@ async function* recoded(bytes: AsyncIterable<Buffer>, encoding: string): AsyncGe
   let isFirst = true
   for await (const chunk of bytes) {
     const text = decoder.decode(chunk, { stream: true })
-    // The declaration is not true any more.
+    // The declared encoding is no longer true.
     yield isFirst ? text.replace(DECLARED, '$1"UTF-8"') : text
     isFirst = false
   }
@@ -39,7 +39,7 @@ async function utf16Of(path: string): Promise<string | null> {
   const [first = 0, second = 0] = bytes
   if (first === 0xff && second === 0xfe) return 'utf-16le'
   if (first === 0xfe && second === 0xff) return 'utf-16be'
-  // Without a mark: every text of a format that is known begins with a character of ASCII.
+  // Without a byte order mark: texts of all supported formats begin with an ASCII character.
   if (isAscii(first) && second === 0 && isText(bytes, 'utf-16le')) return 'utf-16le'
   return first === 0 && isAscii(second) && isText(bytes, 'utf-16be') ? 'utf-16be' : null
 }

@@ -7,8 +7,8 @@ import { open } from 'node:fs/promises'
 const FORMAT_VERSIONS = 18
 
 /**
- * Has a file that was left in write-ahead mode be read without the log, which is not here; without it readers refuse the
- * file. Resolves to whether it was.
+ * Turns off the write-ahead mode of a database file, because its log is not available and readers would refuse the
+ * file. Resolves to whether the mode was on.
  */
 export async function readWithoutLog(path: string): Promise<boolean> {
   await using file = await open(path, 'r+')

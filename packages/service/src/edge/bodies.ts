@@ -10,7 +10,7 @@ const tooLarge = () =>
 
 /** Most values of a JSON body: half a million objects block the process for a tenth of a second. */
 const MAX_JSON_VALUES = 500_000
-/** Most fields of one object: a map of many is several times as slow to read as a list. */
+/** Most fields of one object: parsing an object with many fields is several times slower than parsing a list. */
 const MAX_JSON_FIELDS = 20_000
 
 const tooMany = (what: string) =>

@@ -52,7 +52,7 @@ export function unboundedParts(schema: unknown, path = ''): string[] {
   ]
 }
 
-/** True for a pattern of a whole text in which nothing repeats without end, and for formats of a fixed size. */
+/** True for a pattern of a whole text without unbounded repetition, and for formats of a fixed size. */
 function endsByPattern({ pattern, format }: Part): boolean {
   if (format === 'date-time' || format === 'date' || format === 'uuid') return true
   return (

@@ -2,15 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http } from '../http-type.ts'
 import { hasBody } from './upload-rate.ts'
 
-/** Maximum time in milliseconds for which the rest of a refused body is read and dropped, ... */
+/** Maximum time for which the rest of a refused body is read and dropped, in milliseconds. */
 const LONGEST_MS = 30_000
-/** ... and no longer than this after its last byte. */
+/** Maximum time without a byte of that body, in milliseconds. */
 const SILENT_MS = 5000
 
 /**
- * Answers refusals at once, also while the body is still on its way: the rest is read and dropped for a while, then the
- * connection ends. One that closed under an upload would take the answer with it, from a caller or a proxy that has not
- * looked for it yet.
+ * Answers refusals at once, also while the body is still being sent. The rest of the body is read and dropped; if that
+ * takes too long, the connection is closed. A connection that closed at once would lose the answer for a caller or
+ * proxy that has not read it yet.
  */
 export function discardRefused(app: Http): void {
   app.addHook('onSend', async ({ raw }, reply) => {
@@ -33,8 +33,8 @@ export function outlastAnswer(request: IncomingMessage, response: ServerResponse
 }
 
 /**
- * Reads the rest of a refused request and drops it, for a while: a connection that closes under an upload takes the
- * answer with it, from a caller or a proxy that has not looked for one yet.
+ * Reads the rest of a refused request and drops it; if that takes too long, the connection is closed. A connection that
+ * closed at once would lose the answer for a caller or proxy that has not read it yet.
  */
 export function discardRest(raw: IncomingMessage): void {
   raw.resume()

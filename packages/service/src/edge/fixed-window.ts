@@ -1,4 +1,4 @@
-/** Most subjects of a generation. Two generations are held, so strangers take a bounded amount of memory. */
+/** Most subjects of a generation. Two generations are held, so the memory is bounded for any number of callers. */
 const MAX_SUBJECTS = 50_000
 
 interface Count {
@@ -32,7 +32,8 @@ export class FixedWindow {
     const now = performance.now()
     const count = this.#find(subject)
     if (count && now < count.endsAt) return ++count.points > this.#limit ? count.endsAt - now : 0
-    // After the length of a window all older ones are over. More subjects than fit are forgotten before that.
+    // After the length of a window all older windows have ended. If there are too many subjects, older windows are
+    // dropped earlier.
     if (now - this.#newerSince >= this.#windowMs || this.#newer.size >= MAX_SUBJECTS) {
       this.#older = this.#newer
       this.#newer = new Map()

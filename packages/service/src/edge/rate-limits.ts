@@ -11,9 +11,9 @@ import type { EdgeSettings } from './settings.ts'
 export type RateSubject = { readonly key: string } | { readonly user: string } | { readonly address: string }
 
 const WINDOW_MS = 60_000
-/** Wrong keys of one address in a minute, after which no further one is looked up. */
+/** Maximum wrong keys of one address in a minute; after them only keys that were valid before are verified. */
 const MAX_WRONG_KEYS = 6000
-/** Most keys that are remembered as good. */
+/** Maximum number of remembered valid keys. */
 const MAX_GOOD = 10_000
 
 /**
@@ -46,8 +46,8 @@ export class RateLimits {
   }
 
   /**
-   * Verifies a credential. After too many wrong ones from an address only credentials that were valid before are accepted
-   * from it: they belong to other clients behind the same proxy.
+   * Verifies a credential. After too many wrong ones from an address, only credentials that were valid before are
+   * verified: they belong to other clients behind the same proxy.
    *
    * @throws RATE_LIMITED, and what `verify` throws
    */

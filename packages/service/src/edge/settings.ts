@@ -1,6 +1,6 @@
 import { splitList } from '@terrane/core'
 
-/** The edge of an app, from its environment. */
+/** Settings for requests from outside: trusted proxies, the key for metrics, and rate limits. */
 export interface EdgeSettings {
   readonly trustedProxies: readonly string[]
   readonly metricsKey: string | null
@@ -8,10 +8,10 @@ export interface EdgeSettings {
   readonly ratePerKey: number
 }
 
-/** An edge that trusts no proxy, shows no metrics and limits no rates. */
+/** Settings without trusted proxies, metrics and rate limits. */
 export const BARE_EDGE: EdgeSettings = { trustedProxies: [], metricsKey: null, ratePerAddress: 0, ratePerKey: 0 }
 
-/** The edge as the settings of every app say. */
+/** Reads these settings from the variables that every app has. */
 export function readEdge(config: {
   readonly TERRANE_TRUSTED_PROXIES: string
   readonly TERRANE_METRICS_KEY?: string

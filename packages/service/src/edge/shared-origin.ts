@@ -13,13 +13,13 @@ export function strangersPolicy(scripts: boolean): string {
 /** Headers that affect a whole origin, its connections or its visitors; functions may not set them. */
 const OF_THE_ORIGIN: ReadonlySet<string> = new Set(Object.values(lists.headers).flat())
 
-/** Links that only say how answers belong together. Others have a browser open connections, load or keep something. */
+/** Link relations without side effects. Others make a browser open connections, load resources or store something. */
 const PLAIN_RELATIONS: ReadonlySet<string> = new Set(lists.plainRelations)
 
 /**
- * True for a header of an answer that a stranger's code may not set on a shared origin.
+ * True for a header of an answer that untrusted code may not set on a shared origin.
  *
- * @param value without it, a header that is harmless with some values only counts as harmful
+ * @param value when absent, a header that is harmless only with certain values counts as harmful
  */
 export function isOfTheOrigin(name: string, value = ''): boolean {
   const lower = name.toLowerCase()

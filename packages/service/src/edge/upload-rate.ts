@@ -14,8 +14,8 @@ export interface UploadRate {
 export const MIN_UPLOAD_RATE: UploadRate = { everyMs: 10_000, leastBytes: 1024 }
 
 /**
- * Ends requests whose bodies drip: in every interval in which the server waits for more, a least number of bytes has to
- * come. Uploads of any length stay possible, and a slow server ends no upload.
+ * Ends requests whose bodies arrive too slowly: in every interval in which the server waits for data, a minimum number
+ * of bytes must arrive. The total time of an upload is not limited, and delays of the server do not count.
  */
 export function requireUploadRate(app: Http, rate: UploadRate): void {
   app.addHook('onRequest', async ({ raw }, reply) => {
@@ -25,7 +25,7 @@ export function requireUploadRate(app: Http, rate: UploadRate): void {
 
 function watch(raw: IncomingMessage, reply: FastifyReply, { everyMs, leastBytes }: UploadRate): void {
   const socket: Partial<Socket> = raw.socket
-  // A request that came by no connection has its body.
+  // A request that was injected without a connection has its whole body already.
   if (socket.bytesRead === undefined) return
   let before = socket.bytesRead
   const check = () => {

@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js'
 
 /**
- * Why a caller's URL may not lead to an IP address; null for a public unicast address. IPv6 addresses that
- * carry an IPv4 one (mapped, compatible, NAT64, 6to4, ISATAP) are judged by it, too; beyond these only 2000::/3 is public.
+ * Why a caller's URL may not lead to an IP address; null for a public unicast address. IPv6 addresses that carry an
+ * IPv4 one (mapped, compatible, NAT64, 6to4, ISATAP) are checked by it, too; apart from these only 2000::/3 is public.
  */
 export function forbiddenRange(address: string): string | null {
   if (!ipaddr.isValid(address)) return 'not an IP address'

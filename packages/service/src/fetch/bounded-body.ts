@@ -2,12 +2,16 @@ import type { Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { downloadGrows, downloadTooLarge } from '../errors.ts'
 
-/** Most growth of an encoded body, as of compressed files. */
+/** Maximum ratio of decoded to encoded bytes, as for compressed files. */
 const MOST_RATIO = 100
-/** Decoded bytes that are exempt. */
+/** Decoded size up to which any ratio is allowed. */
 const SMALL_BYTES = 1 << 20
 
-/** Yields the decoded body, and fails at the first byte over the limit or the allowed growth, regardless of headers. */
+/**
+ * Yields the decoded body.
+ *
+ * @throws DOWNLOAD_TOO_LARGE at the first byte over the limit or the allowed growth, regardless of headers
+ */
 export async function* boundedBody(
   raw: Readable,
   encoding: string | undefined,

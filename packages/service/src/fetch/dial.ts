@@ -46,7 +46,7 @@ export async function resolve(resolver: Resolver, hostname: string): Promise<rea
   }
 }
 
-/** The addresses that the system knows. */
+/** Looks addresses up with the system's resolver. */
 export const systemResolver: Resolver = async (hostname) => {
   const found = await lookup(hostname, { all: true, verbatim: true })
   return found.map((entry) => entry.address)

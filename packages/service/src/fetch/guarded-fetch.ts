@@ -54,7 +54,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
  * is the one that is dialled, each redirect is checked anew, bytes and time are capped, credentials in URLs are refused
  * and headers with credentials are dropped when a redirect leaves the host.
  *
- * Errors: URL_REFUSED, DOWNLOAD_REFUSED (4xx), DOWNLOAD_FAILED, DOWNLOAD_TIMEOUT, DOWNLOAD_TOO_LARGE.
+ * Errors: URL_REFUSED, DOWNLOAD_REFUSED (4xx except 429), DOWNLOAD_FAILED, DOWNLOAD_TIMEOUT, DOWNLOAD_TOO_LARGE.
  */
 export function createGuardedFetch(policy: FetchPolicy = {}): GuardedFetch {
   const resolver = policy.resolver ?? systemResolver
@@ -185,8 +185,8 @@ function bareHost(url: URL): string {
 }
 
 /**
- * The address of a host that a caller named for another protocol, e.g. a database: checked as a URL's host is. Dial this
- * very address.
+ * The address of a host that a caller named for another protocol, e.g. a database: checked as a URL's host is. Connect
+ * to the returned address, without another look-up.
  *
  * @throws URL_REFUSED, DOWNLOAD_FAILED when the name cannot be resolved
  */

@@ -2,7 +2,7 @@ import { refuseCostlyJson } from '../edge/bodies.ts'
 import { downloadTooLarge } from '../errors.ts'
 
 /**
- * Reads another server's answer into memory: at most `limit` bytes, whatever length it announces.
+ * Reads another server's answer into memory: at most `limit` bytes, regardless of the announced length.
  *
  * @throws DOWNLOAD_TOO_LARGE at the first byte over the limit; the rest is not read
  */
@@ -35,7 +35,7 @@ export async function readBytes(
 const MAX_VALUES = 1_000_000
 
 /**
- * Another server's JSON, weighed before it is read.
+ * Parses another server's JSON; its size and depth are checked first.
  *
  * @throws DOWNLOAD_TOO_LARGE, BODY_TOO_DEEP, BODY_TOO_WIDE, SyntaxError
  */
@@ -54,6 +54,6 @@ export function parseForeignJson(
   reviver?: (name: string, value: unknown, context: { readonly source?: string }) => unknown,
 ): unknown {
   refuseCostlyJson(text, MAX_VALUES)
-  // The context is of ES2026, which the types do not know yet.
+  // The context is of ES2026; the types do not declare it yet.
   return JSON.parse(text, reviver as (name: string, value: unknown) => unknown)
 }

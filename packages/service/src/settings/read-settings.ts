@@ -18,7 +18,7 @@ interface Renamed {
 /**
  * Reads an app's settings once, from the environment and from the file that TERRANE_SETTINGS names: empty variables
  * count as absent, their text is converted to the schema's types, defaults are filled in, and every problem is reported
- * at once. The former variable of a member of the file wins over the file. Values of schemas marked `secret: true`
+ * at once. The former variable of a member overrides the value in the file. Values of schemas marked `secret: true`
  * never appear in a message. The result is frozen.
  *
  * @param onRenamed called with each former variable; writes one line into the log unless given

@@ -21,7 +21,7 @@ export function boundedOperation(bounds: Bounds, signal: AbortSignal | undefined
   return signal ? AbortSignal.any([signal, timeout]) : timeout
 }
 
-/** The most that an answer other than an object's content is read of: a list of 1,000 keys has about 2 MiB at most. */
+/** Maximum bytes of an answer other than an object's content: a list of 1,000 keys has about 2 MiB at most. */
 export const MAX_ANSWER_BYTES = 8 << 20
 
 /** An answer had more than {@link MAX_ANSWER_BYTES}. */

@@ -32,7 +32,7 @@ export function statusOf(error: unknown): number | null {
   return $metadata?.httpStatusCode ?? null
 }
 
-/** An error of the SDK, in our words. */
+/** Converts an error of the SDK to an error of the stores. */
 export function explain(error: unknown, operation: string, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted) return signal.reason
   if (error instanceof TerraneError) return error

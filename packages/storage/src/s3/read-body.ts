@@ -1,6 +1,6 @@
 import { isLost } from './explain.ts'
 
-/** An answer's body, from a byte on. */
+/** Opens the body of an answer from an offset on. */
 export type OpenBody = (from: number) => Promise<AsyncIterable<Uint8Array> & { destroy(error?: Error): void }>
 
 /**
@@ -29,7 +29,7 @@ export async function* readBody(
     try {
       watch()
       for await (const chunk of body) {
-        // The time that the reader takes is not the storage's.
+        // Time that the reader takes does not count as idle time of the storage.
         clearTimeout(idle)
         read += chunk.byteLength
         failures = 0

@@ -21,9 +21,9 @@ const LAST_CHARACTER = '\u{10FFFF}'
 interface PageOptions {
   /** Only keys after this one. */
   readonly after?: string | undefined
-  /** Goes no deeper than to the next slash. */
+  /** Lists only up to the next slash. */
   readonly flat?: boolean
-  /** Keys wanted at once. */
+  /** Maximum keys per page. */
   readonly size?: number | undefined
 }
 
@@ -151,7 +151,7 @@ export class S3Bucket {
         Prefix,
         ContinuationToken,
         MaxKeys: Math.min(size ?? MAX_KEYS, MAX_KEYS),
-        // Services differ in whether a folder comes after its own name, so all that is in it is passed over.
+        // Services differ in whether a folder comes after its own name, so all keys in the folder are skipped.
         StartAfter: after?.endsWith('/') ? after + LAST_CHARACTER : after,
         ...(flat && { Delimiter: '/' }),
       }
@@ -178,7 +178,7 @@ export class S3Bucket {
   }
 }
 
-/** Null instead of the error that something is not there. */
+/** Returns null instead of throwing a not-found error. */
 async function orMissing<T>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer

@@ -252,7 +252,7 @@ export class S3Store implements ObjectStore {
   }
 }
 
-/** Counts a body's bytes and holds it to its limit. */
+/** Counts a body's bytes and enforces its limit. */
 async function* measure(
   body: AsyncIterable<Uint8Array>,
   { maxBytes, signal }: PutOptions,

@@ -5,7 +5,7 @@ import { SMALL_BODY, type Connection } from '../../upstream/upstream.ts'
 export class AnswerWriter {
   bytes = 0
   readonly #response: Writable
-  /** The first part, held until it is known whether it is all: then one system call sends it all. */
+  /** The first part, held back until it is known whether more follows: a short answer then takes one system call. */
   #first: Buffer | null = null
 
   /** @param response the answer, or the connection itself once it is a WebSocket */

@@ -2,7 +2,7 @@ const SWEEP_MS = 500
 
 /** A body that is being received. */
 export interface ReceivedBody {
-  /** Called when the caller has not sent it in time. */
+  /** Called when the caller has not sent the body in time. */
   late(): void
 }
 

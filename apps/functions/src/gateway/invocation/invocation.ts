@@ -99,7 +99,7 @@ export class Invocation implements Exchange, Waiter, Call {
     else this.#admit(admitted)
   }
 
-  // The pool's answer.
+  // Methods of `Waiter`, which the pool calls.
 
   granted(instance: Instance): void {
     this.#leaveQueue = null
@@ -119,7 +119,7 @@ export class Invocation implements Exchange, Waiter, Call {
     this.#refuse(refusals.noInstance(refusal, this.#live.version.policy))
   }
 
-  // The function's answer.
+  // Methods of `Exchange`, called with the function's answer.
 
   onHead(status: number, received: string[]): void {
     const { headers, held, problem } = this.#parts.heads.answer(this.#incoming, this.#live.version, status, received)

@@ -10,7 +10,7 @@ export interface TunnelLimits {
   readonly silentMs: number
 }
 
-/** Carries what the caller of a WebSocket sends to the function, no faster than the function reads it. */
+/** Passes bytes from the caller of a WebSocket to the function, no faster than the function reads them. */
 export class Tunnel {
   /** Received from the caller so far. */
   bytes = 0

@@ -21,7 +21,7 @@ const RAW = 'a function has no connections of its own: it answers HTTP, by Deno.
 /**
  * Gives the only listener a single connection that carries every request.
  *
- * @param offer takes what answers; throws when the function has started already
+ * @param offer registers the answering function; throws once the function has started
  */
 export function serveConnections(deno: DenoListening, offer: (answer: Answer) => void): void {
   const requests = new Requests()

@@ -43,10 +43,10 @@ export class Crons {
   }
 
   /**
-   * Runs the function's handler for a time; false when it has none and must answer a request instead.
+   * Runs the function's handler for a cron time; false without one, so that the time is answered as a request.
    *
    * @param header as the host sends it
-   * @param texts crons as the function wrote them, by the platform's
+   * @param texts cron expressions as the function wrote them, by the platform's spelling
    */
   async run(
     header: string,

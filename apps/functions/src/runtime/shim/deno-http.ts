@@ -20,7 +20,7 @@ const ONE_SERVER =
 /**
  * Moves the first `node:http` server to the socket of the function, ignoring the requested port.
  *
- * @param done called once nothing may touch the socket any more
+ * @param done called when the server listens; after that the function may not access the socket's file
  */
 export function moveHttpServer(
   http: NodeHttp,

@@ -33,7 +33,7 @@ export class GlobalEvents {
     Object.defineProperty(scope, 'addEventListener', { value: add, configurable: true, writable: true })
   }
 
-  /** Adds work that belongs to no call; it is awaited if it begins while the instance is told to end. */
+  /** Adds work that belongs to no call; it is awaited if it begins during {@link unload}. */
   hold(work: Promise<unknown>): void {
     this.#works?.add(work)
   }

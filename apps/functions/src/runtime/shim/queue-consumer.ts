@@ -34,7 +34,7 @@ export class QueueConsumer {
    * Passes the messages of a request to the method. The whole batch is delivered again when a message is to be retried,
    * or when the method fails before it has acknowledged all of them.
    *
-   * @returns false when there is no such method, and the request is one for the handler
+   * @returns false without such a method; the request then goes to the handler
    */
   async run(request: Request, env: Readonly<Record<string, unknown>>, context: Context): Promise<boolean> {
     if (!this.#consume) return false

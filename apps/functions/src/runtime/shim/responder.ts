@@ -22,7 +22,7 @@ export class Responder {
   readonly #events: GlobalEvents
   readonly #crons: Crons
   readonly #consumer: QueueConsumer
-  /** Cron texts of a Worker, by the platform's spelling; null when the function is no Worker. */
+  /** Cron texts of a Worker, by the platform's spelling; null when the function is not a Worker. */
   readonly #workerCrons: CronTexts | null
   readonly #databaseUrl: string | null
 

@@ -7,7 +7,7 @@ const WARNED_SHARE = 0.2
 /** Share of clamped samples of all channels from which on a raster is refused. */
 const REFUSED_SHARE = 0.9
 
-/** @throws SAMPLES_CLAMPED when the stretch leaves hardly a sample as it is */
+/** @throws SAMPLES_CLAMPED when the stretch clamps at least 90 % of the samples */
 export function checkClamped(shares: readonly number[]): void {
   const share = shares.reduce((sum, one) => sum + one, 0) / Math.max(1, shares.length)
   if (share >= REFUSED_SHARE) throw samplesClamped({ percent: percentOf(share) })

@@ -145,7 +145,10 @@ export function sourceOfTable(
   }
 }
 
-/** Fields of the source's item, and the files of a scene or VRT: of a scene with all that it takes to read them again. */
+/**
+ * Fields of the source's item, and the files of a scene or VRT. Files of a scene include the settings for reading them
+ * again.
+ */
 function propertiesOf(
   source: RasterSource,
   { files: named }: SourceFile,

@@ -96,7 +96,7 @@ export function readInput(
   return watch.time('inspect', read())
 }
 
-/** Embeds the tiles of a raster into the staging table. @throws NO_VALID_TILES, VECTORS_EMPTY */
+/** Embeds the tiles of a raster into the staging table. @throws NO_VALID_PIXELS, VECTORS_EMPTY */
 export async function embedTiles(run: RasterRun, file: SourceFile, raster: RasterInput): Promise<EmbeddedRaster> {
   const { deps, request, context, watch } = run
   const { path, warnings: fileWarnings = [] } = file

@@ -12,7 +12,7 @@ export interface InspectTask {
   readonly crs: readonly CrsEntry[]
 }
 
-/** Files that become one. */
+/** Request to combine the files of a scene into one GeoTIFF. */
 export interface StackTask {
   readonly scene: Scene
   /** Paths of the scene's files, by their number. */
@@ -28,7 +28,7 @@ export interface InspectMethods {
   stack(task: StackTask): PartialBand[]
   /** Contents of the headers. */
   inspect(task: InspectTask): InspectedRaster
-  /** The scale of the raster that was inspected last, which needs pixels. */
+  /** Finds the scale of the last inspected raster from its pixels. */
   scale(request: ScaleRequest): Omit<ScaledRaster, 'inspected'>
 }
 
@@ -61,7 +61,7 @@ export interface ScaledRaster {
 /**
  * Checks a raster and finds its scale in a thread.
  *
- * @param onInspected called between the two, for checks that need the plan; an error of it ends the work
+ * @param onInspected called between the two, for checks that need the plan; if it throws, the work ends
  * @throws what `inspectGeoTiff` and `settleScale` throw, SAMPLES_CLAMPED, the reason of the signal
  */
 export function inspectRaster(

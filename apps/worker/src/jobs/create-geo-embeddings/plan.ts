@@ -7,7 +7,11 @@ import type { ReferenceStretch } from './stretch.ts'
 
 const MAX_TILES_SETTING = 'GEOEMBEDDINGS_MAX_TILES'
 
-/** The request to the reader of headers. @param reference stretch of the table that the raster is to compare with */
+/**
+ * The request to the reader of headers.
+ *
+ * @param reference stretch of the table that the raster must be comparable with
+ */
 export function inspectRequest(
   request: GeoRequest,
   manifest: ModelManifest,

@@ -16,7 +16,7 @@ interface Options {
   readonly path: string
   /** The stretch to use in the place of the raster's own. */
   readonly reference: ReferenceStretch | null
-  /** Called with the headers before pixels are read; an error of it ends the work. */
+  /** Called with the headers before pixels are read; if it throws, the work ends. */
   readonly check?: (inspected: InspectedRaster) => void
   readonly signal: AbortSignal
 }

@@ -37,7 +37,7 @@ export interface GeoRequest {
   readonly scaleFrom: string | null
 }
 
-/** @throws SOURCE_MISSING, CONFLICTING_SCALES, INVALID_DATETIME */
+/** @throws SOURCE_MISSING, CONFLICTING_FIELDS for two scales, INVALID_DATETIME */
 export function readRequest(body: CreateGeoEmbeddings): GeoRequest {
   const { tileSize = 256, scale, scaleFrom } = body
   const source = sourceOf(body)

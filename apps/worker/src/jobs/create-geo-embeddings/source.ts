@@ -52,7 +52,8 @@ export function fileOf({
 /**
  * The one source that a request names; null when it names none or two.
  *
- * @throws SOURCE_MISSING for an asset that names none or two files, SCENE_UNUSABLE for a mask that leaves nothing out
+ * @throws SOURCE_MISSING for an asset that names none or two files, SCENE_UNUSABLE for a mask without classes and flags
+ * whose product is unknown
  */
 export function sourceOf(body: Partial<CreateGeoEmbeddings>, at = ''): RasterSource | null {
   const { assets, mask, resampling = 'bilinear' } = body
@@ -92,7 +93,7 @@ function sceneMask(mask: NonNullable<CreateGeoEmbeddings['mask']>, at: string): 
   return { ...file, values: known.values, bits: known.bits }
 }
 
-/** @throws SOURCE_MISSING where no raster of the request has assets. The default is no choice. */
+/** @throws SOURCE_MISSING for `resampling` other than the default in a request whose rasters have no assets */
 export function checkResampling({ resampling, assets, sources = [], stac }: CreateGeoEmbeddings): void {
   const isMeant = (assets ?? stac) !== undefined || sources.some((source) => source.assets !== undefined)
   if (!isMeant && resampling !== undefined && resampling !== 'bilinear') throw resamplingAlone()

@@ -8,7 +8,8 @@ import type { GeoRequest } from './request.ts'
 
 /**
  * How pixels of a table were converted to the model's input: the object of the catalogue's `scale`, by which tables are
- * compared. Ranges are in physical values (stored · band_scale + band_offset; decibels of that where `unit` says so).
+ * compared. Ranges are in physical values (stored · band_scale + band_offset; in decibels of that if `unit` is
+ * decibels).
  */
 export interface StoredStretch {
   readonly origin: Scale['origin']
@@ -99,8 +100,8 @@ function describeValues(values: string): string {
 /**
  * The stretch of a table of this project.
  *
- * @throws SCALE_FROM_UNUSABLE when there is no such table, its model has another number of channels or unit, or it is none
- * of a raster
+ * @throws SCALE_FROM_UNUSABLE when there is no such table, its model has another number of channels or unit, or it was
+ * not made from rasters
  */
 export async function referenceOfTable(
   database: Queryable,

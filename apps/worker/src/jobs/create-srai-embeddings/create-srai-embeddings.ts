@@ -75,7 +75,7 @@ interface Loaded extends Made {
   readonly output: OutputState
 }
 
-/** One run. The cells are known, and not too many, before map data is requested. */
+/** One run. It computes the cells and checks their number before it requests map data. */
 class SraiRun {
   readonly #deps: SraiEmbeddingsDeps
   readonly #geocoder: Geocoder

@@ -37,7 +37,7 @@ export interface OsmFeatureOptions {
   readonly room: OsmMemoryBudget
 }
 
-/** Number of uncounted features at which reading pauses. */
+/** Number of queued features at which reading pauses. */
 const MOST_WAITING = 20_000
 
 /**

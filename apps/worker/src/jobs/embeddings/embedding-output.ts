@@ -97,15 +97,15 @@ export class EmbeddingOutput {
   }
 
   /**
-   * Whether artifacts can still be made of a staging table of an earlier run: not of patches whose table is finished,
-   * which means that the swap had begun.
+   * Whether a run can continue with the staging table of an earlier run. It cannot if artifacts of patches are wanted
+   * and the table is finished, which means that the swap had begun.
    */
   static async canGoOn({ project, run }: JobContext, { shape, upload, tableName }: OutputOptions): Promise<boolean> {
     if (!upload || shape.kind !== 'patch') return true
     return !(await isFinishedEmbeddingTable(project.database, stagedTable(run, 0, EMBEDDINGS_SCHEMA, tableName)))
   }
 
-  /** @param kept state in which an earlier run left its table, which is continued; null makes a new table */
+  /** @param kept state of an earlier run's table, to continue with it; null for a new table */
   static async open(
     context: JobContext,
     options: OutputOptions,
@@ -215,7 +215,7 @@ export class EmbeddingOutput {
    * Adds a collection to the existing table.
    *
    * @param sources by the number of the shard
-   * @param check looks at the table while it is locked against changes
+   * @param check checks the table while it is locked against changes
    */
   async appendTo(
     sources: ReadonlyMap<number, EmbeddingSource>,

@@ -16,7 +16,7 @@ export interface FileSourceDeps {
 /**
  * Writes the file of a request to a path: from a URL by the guarded fetch, or from the project's storage.
  *
- * @throws FILE_REQUIRED, and what the fetch and the storage throw
+ * @throws FILE_REQUIRED, OBJECT_TOO_LARGE, and what the fetch and the storage throw
  */
 export async function writeSource(
   { fileUrl, url, storagePath }: Pick<Ogr2ogrImport, 'fileUrl' | 'url' | 'storagePath'>,

@@ -87,7 +87,7 @@ export function publicationOf(
   }
 }
 
-/** Fields for rasters. minValidFraction is not among them, because every request has its default. */
+/** Fields for rasters, except minValidFraction: every request has its default. */
 const OF_RASTERS = ['pool', 'statistics', 'bands', 'nodata', 'sourceSrs'] as const
 /** Fields of the request that have no effect for a kind of file. */
 const UNUSED = {

@@ -146,7 +146,7 @@ async function planRaster(
   const { pool = {}, statistics = ['mean'] } = body
   const product = productOfRaster(raster, addressOf(body))
   const bands = body.bands ?? Array.from({ length: raster.samplesPerPixel }, (_, i) => i)
-  // The identity is that of the whole product, whatever bands are used.
+  // The identity is that of the whole product, also when only some bands are used.
   const identity = identify(body, product, body.bands === undefined ? bands.length : raster.samplesPerPixel)
   const rule = ruleOf(body, inspected, { ...identity, bands })
   checkDims(bands.length * statistics.length)

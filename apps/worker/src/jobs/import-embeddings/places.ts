@@ -16,10 +16,10 @@ export interface PlaceRings {
 const cursor = new WkbCursor()
 
 /**
- * The outer rings of a polygon or multipolygon in WKB, or the square around a point; null for other geometries, for damaged
- * ones and for positions that are no longitude and latitude.
+ * The outer rings of a polygon or multipolygon in WKB, or the square around a point; null for other geometries, for
+ * damaged ones and for positions outside of longitude and latitude.
  *
- * @param groundSizeMeters edge of the square of a point; null where points are no places
+ * @param groundSizeMeters edge of the square around a point; null when points are not accepted
  */
 export function ringsOfPlace(wkb: Uint8Array, groundSizeMeters: number | null): PlaceRings | null {
   try {

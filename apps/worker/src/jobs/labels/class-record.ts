@@ -9,7 +9,7 @@ export interface ClassSource {
   readonly embeddings: string
   readonly classifier: string
   readonly version: number
-  /** The jobs that made the classifier and the embeddings table, because names and versions can be used again. */
+  /** The jobs that made the classifier and the embeddings table; names and versions can be reused, job ids cannot. */
   readonly classifierJob: string | null
   readonly embeddingsJob: string | null
   /** Filter of the rows. */

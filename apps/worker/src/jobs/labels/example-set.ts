@@ -56,7 +56,7 @@ export async function loadExamples(
   return { data, ...ground, names, counts, warnings: [...warnings, ...further] }
 }
 
-/** A name without case, composition of letters, and kinds of spaces. */
+/** A name for comparisons, without differences of case, Unicode composition and kinds of spaces. */
 function plain(name: string): string {
   return name
     .normalize('NFKC')
@@ -64,7 +64,7 @@ function plain(name: string): string {
     .replaceAll(/[\s_-]+/g, ' ')
 }
 
-/** A warning for names that differ in case, spaces or the composition of letters alone: they are classes of their own. */
+/** Warning about names that differ only in case, spaces or Unicode composition, because each is a class of its own. */
 function alikeNames(names: readonly string[]) {
   const alike = [...Map.groupBy(names, plain).values()].filter(({ length }) => length > 1)
   const examples = alike.map((group) => group.join(' / ')).slice(0, 10)
@@ -113,7 +113,7 @@ function labelled(
 
 /** Locations of rows in the order of `ids`, and their size: the 90th percentile of the diagonals. */
 async function placesOf(database: Database, tableName: string, ids: readonly number[]) {
-  // A row at the antimeridian has a part on both sides; its centre lies between them.
+  // A row at the antimeridian has a part on each side; its centre is between them.
   const { rows } = await database.query<{ id: number; lng: number; lat: number; diagonal: number }>(
     `select id, st_x(middle) as lng, st_y(middle) as lat,
        sqrt(power((st_xmax(g) - st_xmin(g)) * cosd(st_y(middle)), 2) + power(st_ymax(g) - st_ymin(g), 2)) * 111195 as diagonal

@@ -13,7 +13,7 @@ export interface Source {
   readonly toError: (why: string, cause: unknown) => Error
 }
 
-/** Examples of a table, after a check that its columns exist. */
+/** Examples of a table, after a check that its columns exist. @throws NO_GEOMETRY_COLUMN, COLUMN_MISSING */
 export async function tableSource(
   database: Database,
   { schema = 'public', table, column }: NonNullable<TrainClassifier['examples']>,

@@ -98,7 +98,7 @@ export interface Readers {
 /**
  * Owner and readers of a result: those of the embeddings table unless the request names others.
  *
- * @param isOpen whether anon reads what else the result is made of
+ * @param isOpen whether anon may read the other inputs of the result
  */
 export function readersOf(request: ReadersRequest, table: VectorTable, isOpen: boolean): Readers {
   const { ownerUuid, isPublic } = request

@@ -68,7 +68,7 @@ function fitOptions({ head = 'logistic', penalty = 0.1, neighbours = 5 }: TrainC
   return { kind: head, penalty, neighbours }
 }
 
-/** A name belongs to the owner of its versions. @throws CLASSIFIER_EXISTS */
+/** Only the owner of a classifier may add versions to it. @throws CLASSIFIER_EXISTS for another owner */
 export async function checkOwner(
   database: Pick<Database, 'query'>,
   { classifier }: { readonly classifier: string },

@@ -6,8 +6,8 @@ const MAX_LATITUDE = 85.05112878
 const BORDER = 1e-9
 
 /**
- * Boxes of tiles that cover some boxes. Tiles have zoom 14, or a lower zoom for larger boxes, and an even lower one if
- * there would be more than `most`. Sorted, without duplicates and without tiles inside others.
+ * Boxes of the tiles that cover the given boxes. Tiles have zoom 14, or a lower zoom for larger boxes, and an even
+ * lower one if there would be more than `most`. Sorted, without duplicates and without tiles inside others.
  */
 export function changedTiles(boxes: readonly Bbox[], most: number): Bbox[] {
   let tiles = new Set(boxes.flatMap(tilesOf))

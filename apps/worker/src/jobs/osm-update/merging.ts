@@ -70,7 +70,7 @@ export class Merging {
   /**
    * Reads the progress of earlier runs of the job, and creates the staging tables.
    *
-   * @param isResumable the job may go on after changes of other jobs
+   * @param isResumable whether the job may continue if other jobs have updated the import since its last file
    * @throws OSM_UPDATE_OVERTAKEN
    */
   async open({ isResumable }: { readonly isResumable: boolean }): Promise<void> {

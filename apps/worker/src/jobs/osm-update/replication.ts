@@ -32,7 +32,7 @@ export class Replication {
     this.#options = options
   }
 
-  /** Whether a URL from a file, which may come from outside, is the one of this server. */
+  /** Whether a URL is the one of this server. It may come from an untrusted file and be invalid. */
   isAt(url: string): boolean {
     try {
       return folderUrl(url) === this.url
@@ -74,7 +74,7 @@ export class Replication {
     return found
   }
 
-  /** Downloads the change file of a sequence number. @throws OSM_REPLICATION_BROKEN when the server has it no longer */
+  /** Downloads the change file of a sequence number. @throws OSM_REPLICATION_BROKEN when the server no longer has it */
   async download(sequence: number, folder: string): Promise<string> {
     const { fetch, maxBytes, signal } = this.#options
     const name = `${pathOf(sequence)}.osc.gz`

@@ -149,7 +149,7 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
   }
 }
 
-/** Removes the least recently used files, but not `keep`, until the rest fits. */
+/** Removes the least recently used files except `keep`, until the others fit. */
 async function evict(folder: string, keep: string, maxBytes: number): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -5))
   const files = await Promise.all(

@@ -46,7 +46,7 @@ export const sourceOutsideArea = defineError(
   }),
 )
 
-/** West, south, east, north, as people write them. */
+/** West, south, east and north, rounded to four decimals. */
 function boxText(box: Bbox): string {
   return `[${box.map((degrees) => Number(degrees.toFixed(4))).join(', ')}]`
 }

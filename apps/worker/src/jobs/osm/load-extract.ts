@@ -14,7 +14,7 @@ import type { Target } from './targets.ts'
 
 const BATCH_ROWS = 2000
 
-/** An import that runs: its request, its area and the tables that it fills. */
+/** A running import: its request, its area and its target tables. */
 export interface AreaImport {
   readonly input: OsmImportArea
   readonly aoi: Aoi

@@ -24,7 +24,7 @@ const MEMORY_SHARE = 0.5
  * Plans the memory and disk space for a file before anything is written.
  *
  * @param folder the job's own, within the work folder
- * @throws OSM_TOO_LARGE beyond the operator's limit, DISK_FULL where what memory does not hold does not fit on the disk
+ * @throws OSM_TOO_LARGE beyond the operator's limit, DISK_FULL when the data beyond the memory does not fit on the disk
  */
 export async function memoryBudget(
   reader: OsmReader,
@@ -46,10 +46,7 @@ export async function memoryBudget(
   return { maxNodes, expectedNodes: nodes, memoryBytes, folder }
 }
 
-/**
- * Maximum memory for the elements of a change file: at most half of the heap, because other data for them needs the
- * rest.
- */
+/** Maximum memory for the elements of a change file: at most half of the heap; their other data needs the rest. */
 export function changesBudget({ memoryBytes: set }: Pick<OsmImportSettings, 'memoryBytes'>): number {
   const memoryBytes = set ?? Math.floor(process.availableMemory() * MEMORY_SHARE)
   return Math.min(memoryBytes, getHeapStatistics().heap_size_limit / 2)

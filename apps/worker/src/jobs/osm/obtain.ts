@@ -162,7 +162,7 @@ interface Destination {
 /**
  * Copies or links a file into the job's folder, and describes its origin.
  *
- * @throws FILE_NOT_REACHABLE, OSM_SOURCE_MISSING, and what the guarded fetch and the storage throw
+ * @throws FILE_NOT_REACHABLE, OSM_SOURCE_MISSING, OBJECT_TOO_LARGE, and what the guarded fetch and the storage throw
  */
 export async function bringFile(
   source: FileSource,

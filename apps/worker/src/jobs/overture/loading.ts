@@ -56,7 +56,8 @@ interface LoadedTables {
 }
 
 /**
- * Loads the features that touch the area into staging tables, or only the rest where an earlier run has loaded some.
+ * Loads the features that touch the area into staging tables. Features that an earlier run has loaded are not loaded
+ * again.
  */
 export class Loading {
   readonly #input: OvertureImportArea

@@ -18,8 +18,8 @@ export interface FilePlace {
 }
 
 /**
- * Writes a FlatGeobuf with an index into a file, its features in the order of that; without one, and in the order of rows,
- * where a row has no geometry, for which an index has no place.
+ * Writes a FlatGeobuf with an index into a file, with its features in the order of the index. If a row has no geometry,
+ * which an index cannot hold, the file has no index and keeps the order of the rows.
  *
  * @throws the reason of the signal
  */
@@ -86,7 +86,7 @@ async function append(file: FileHandle, chunk: Buffer, signal: AbortSignal): Pro
   await file.appendFile(chunk)
 }
 
-/** Features in an order; a chunk holds until the next. */
+/** Features in an order; a chunk is valid until the next one. */
 function* chunksInOrder(from: FileHandle, places: Places, order: Uint32Array): Generator<Buffer> {
   let chunk = Buffer.alloc(CHUNK_BYTES)
   let held = 0
@@ -104,7 +104,7 @@ function* chunksInOrder(from: FileHandle, places: Places, order: Uint32Array): G
   yield chunk.subarray(0, held)
 }
 
-/** The bytes of a file; a chunk holds until the next. */
+/** The bytes of a file; a chunk is valid until the next one. */
 async function* chunksOf(from: FileHandle): AsyncGenerator<Buffer> {
   const chunk = Buffer.alloc(CHUNK_BYTES)
   for (let position = 0; ;) {

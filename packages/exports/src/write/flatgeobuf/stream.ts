@@ -4,7 +4,7 @@ import type { ExportSource } from '../../source.ts'
 import { FeatureEncoder } from './features.ts'
 import { MAGIC, columnTypes, headerBytes } from './header.ts'
 
-/** A count and bounds would take a pass of their own, and may be left out. */
+/** Count and bounds are optional in the format, and would need another pass. */
 const UNKNOWN = { features: 0, envelope: null, nodeSize: 0 }
 
 /**

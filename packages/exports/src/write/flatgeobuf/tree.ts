@@ -3,11 +3,11 @@ import type { Box } from '../../shape-facts.ts'
 
 /** Items of a node; default of the format. */
 export const NODE_SIZE = 16
-/** A node: four numbers of a box, and where its children begin. */
+/** Bytes of a node: four numbers of a box, and the position of its children. */
 const NODE_BYTES = 40
 const HILBERT_BITS = 16
 
-/** Boxes of features and where they lie in a file, four numbers and two for each. */
+/** Boxes of features (four numbers each) and their positions in a file (two numbers each). */
 export class Places {
   #values = new Float64Array(6 * 1024)
   count = 0

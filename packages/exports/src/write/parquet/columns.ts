@@ -44,8 +44,8 @@ export function columnElement(column: ExportColumn, losses: Losses): SchemaEleme
 }
 
 /**
- * How a column is declared. The library would parse JSON to write it, and round its numbers: texts are written, and called
- * JSON at the end.
+ * How a column is declared. The library would parse JSON and round its numbers, so JSON is written as text and declared
+ * as JSON at the end.
  */
 export function declaredElement(element: SchemaElement, column: ExportColumn | undefined): SchemaElement {
   return column?.kind === 'json' ? { ...element, converted_type: 'JSON' } : element

@@ -33,7 +33,7 @@ export function coveringOf(box: Box | null): Covering | null {
 function above(value: number): number {
   number[0] = value
   if (number[0] >= value || !Number.isFinite(value)) return number[0]
-  // Next to it: numbers of one sign are in the order of their bits, negative ones the other way round.
+  // The next number: positive numbers sort like their bits, negative ones in reverse.
   if (number[0] === 0) return 2 ** -149
   bits[0]! += number[0] > 0 ? 1 : -1
   return number[0]

@@ -100,7 +100,7 @@ class RowGroup {
   }
 }
 
-/** About the memory of a row. */
+/** Approximate bytes of a row in memory. */
 function bytesOf({ values, geometry }: ExportRow): number {
   let bytes = 8 * values.length + (geometry?.length ?? 0)
   for (const value of values) if (typeof value === 'string') bytes += value.length

@@ -22,12 +22,14 @@ const RINGS = new Set([POLYGON, TRIANGLE])
 const PART_OF: Readonly<Record<number, number>> = { [MULTI_POLYGON]: POLYGON, 15: POLYGON, 16: TRIANGLE }
 const MOST_DEPTH = 32
 
-/** Makes ISO WKB of geometries of FlatGeobuf, whose columns of coordinates lie beside each other. */
+/** Makes ISO WKB of geometries of FlatGeobuf, which has positions, heights and measures in separate vectors. */
 export class GeometryWriter {
   readonly #dimensions: Dimensions
   readonly #writer: WkbWriter
   readonly #position: number[]
-  /** Positions that may still be written: offsets that lead to the same bytes again and again are damage. */
+  /**
+   * Positions that may still be written; it limits the output for damaged files whose offsets repeat the same bytes.
+   */
   #left = 0
 
   constructor(dimensions: Dimensions) {

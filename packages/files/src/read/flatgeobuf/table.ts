@@ -17,7 +17,7 @@ export class Table {
   readonly #slots: number
   readonly #slotsEnd: number
 
-  /** @param at where the table lies */
+  /** @param at offset of the table */
   constructor(view: DataView, at: number) {
     this.view = view
     this.#at = at
@@ -25,7 +25,7 @@ export class Table {
     this.#slotsEnd = this.#slots + view.getUint16(this.#slots, true)
   }
 
-  /** The table that the offset at a place leads to. */
+  /** The table at the offset that is stored at `at`. */
   static from(view: DataView, at: number): Table {
     return new Table(view, at + view.getUint32(at, true))
   }

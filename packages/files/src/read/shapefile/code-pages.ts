@@ -1,4 +1,7 @@
-/** Characters 128 to 255 of code pages of DOS, which the runtime does not know (Unicode's mappings of Microsoft's vendor tables). */
+/**
+ * Characters 128 to 255 of DOS code pages, which the runtime does not support (Unicode's mappings of Microsoft's vendor
+ * tables).
+ */
 const DOS: Readonly<Record<string, string>> = {
   cp437:
     'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0',
@@ -62,7 +65,10 @@ const LANGUAGE_DRIVERS: ReadonlyMap<number, string> = new Map(
 /** "ANSI", which is the code page of the program that wrote the table. */
 const ANSI_DRIVER = 0x57
 
-/** Name of an encoding that a request or a `.cpg` file says: `UTF-8`, `1252`, `ANSI 1251`, `cp850`, `88591`; null for an unknown one. */
+/**
+ * Name of an encoding in a request or a `.cpg` file: `UTF-8`, `1252`, `ANSI 1251`, `cp850`, `88591`; null for an
+ * unknown one.
+ */
 export function encodingOfName(said: string): string | null {
   const name = said.trim().toLowerCase()
   const page = /^(?:windows|ansi|cp|ibm|oem|dos|ms)?[-_ ]?(\d{3,5})$/.exec(name)?.[1]
@@ -71,7 +77,7 @@ export function encodingOfName(said: string): string | null {
   return page === undefined ? known(name) : encodingOfPage(page)
 }
 
-/** Encoding of a dBASE table by the byte of its head; null when that says nothing. */
+/** Encoding of a dBASE table by the language driver in its header; null for an unknown one. */
 export function encodingOfDriver(driver: number): string | null {
   if (driver === ANSI_DRIVER) return 'iso-8859-1'
   const page = LANGUAGE_DRIVERS.get(driver)

@@ -7,7 +7,7 @@ import { UnusualFile } from './unusual.ts'
 
 const LATIN1 = 'iso-8859-1'
 const DBASE_III = 0x03
-/** Versions of Visual FoxPro, with and without numbers that count up by themselves. */
+/** Versions of Visual FoxPro, with and without autoincrement columns. */
 const FOXPRO: ReadonlySet<number> = new Set([0x30, 0x31, 0x32])
 const HEAD_BYTES = 32
 const FIELD_BYTES = 32

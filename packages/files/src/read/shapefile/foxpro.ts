@@ -2,11 +2,11 @@ import { conversionFailed } from '../../errors.ts'
 import type { FieldType } from '../../feature-stream.ts'
 import { decimalText, isoOfCount } from '../instants.ts'
 
-/** Days from the first of FoxPro's calendar, which is the Julian one, to 1970. */
+/** Julian day number of 1970-01-01; FoxPro stores days as Julian day numbers. */
 const DAYS_TO_1970 = 2_440_588
 const DAY_MS = 86_400_000n
 const CENTS_OF_CENTS = 4
-/** Types by the letters of columns whose cells are bytes, and how many those are. */
+/** Types of columns with binary cells by their letters, and the size of a cell in bytes. */
 const TYPES: Readonly<Record<string, readonly [FieldType, number]>> = {
   I: ['int4', 4],
   Y: ['numeric', 8],
@@ -14,13 +14,16 @@ const TYPES: Readonly<Record<string, readonly [FieldType, number]>> = {
   B: ['float8', 8],
 }
 
-/** The type of a column whose cells are bytes; null for one of texts, or of another width. */
+/** The type of a column with binary cells; null for one with text cells, or of another width. */
 export function foxproType(letter: string, width: number): FieldType | null {
   const [type, bytes] = TYPES[letter] ?? []
   return type !== undefined && bytes === width ? type : null
 }
 
-/** The value of such a cell: whole numbers, money with four decimals, moments without a zone, and doubles, all from the little end. */
+/**
+ * The value of a binary cell: whole numbers, money with four decimals, times without a zone, and doubles, all
+ * little-endian.
+ */
 export function foxproValue(letter: string, cell: Buffer): unknown {
   switch (letter) {
     case 'I':
@@ -38,7 +41,7 @@ export function foxproValue(letter: string, cell: Buffer): unknown {
 }
 
 /**
- * Refuses a column whose cells are bytes, which the engine would take for texts.
+ * Refuses a column with binary cells, which the engine would read as texts.
  *
  * @param version the first byte of the table
  * @throws CONVERSION_FAILED

@@ -17,7 +17,7 @@ interface Bounded extends Ring {
 
 const POSITION_BYTES = 16
 const LEAST_ON_RING = 4
-/** Rings are held against each other: of more than these, an engine is faster. */
+/** Maximum rings of a shape: each is compared with all others, so an engine is faster for more. */
 const MOST_RINGS = 2000
 
 /**

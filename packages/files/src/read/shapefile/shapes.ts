@@ -28,7 +28,7 @@ export class ShapeReader {
   /**
    * @param bytes the content of a record
    * @returns null for a record without a shape
-   * @throws UnusualFile for a shape whose parts leave a doubt
+   * @throws UnusualFile for a shape with ambiguous parts
    */
   wkbOf(bytes: Buffer, kind: number): Uint8Array | null {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)

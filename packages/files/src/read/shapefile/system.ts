@@ -1,7 +1,7 @@
 import { sridOfCrs } from '../geoarrow.ts'
 
 const WGS84_NAME = 'gcs_wgs_1984'
-/** EPSG codes of geographic systems by the names that ESRI gives them. */
+/** EPSG codes of geographic systems by their names in ESRI's WKT. */
 const GEOGRAPHIC: Readonly<Record<string, number>> = {
   [WGS84_NAME]: 4326,
   gcs_north_american_1983: 4269,
@@ -11,7 +11,7 @@ const GEOGRAPHIC: Readonly<Record<string, number>> = {
   gcs_sirgas_2000: 4674,
   gcs_rgf_1993: 4171,
 }
-/** Zone 0 of the UTM systems, north and south, of those geographic ones: with the zone it is the EPSG code. */
+/** Bases of EPSG codes of UTM systems, north and south, by geographic system: base plus zone is the code. */
 const UTM: Readonly<Record<string, { readonly north: number; readonly south?: number }>> = {
   [WGS84_NAME]: { north: 32600, south: 32700 },
   gcs_north_american_1983: { north: 26900 },

@@ -1,4 +1,4 @@
-/** Part of a Shapefile is unusual: the file is for the engine. */
+/** Thrown for an unusual part of a Shapefile: the engine then reads the file. */
 export class UnusualFile extends Error {
   constructor(what: string, options?: ErrorOptions) {
     super(`the Shapefile has ${what}`, options)

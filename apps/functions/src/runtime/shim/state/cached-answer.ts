@@ -9,7 +9,7 @@ export interface CachedHead {
 
 /** Maximum bytes of an answer's body. */
 export const MAX_BODY = 8 * 1024 * 1024
-/** 2³¹, as RFC 9111, section 1.2.2, counts. */
+/** Largest number of seconds: 2³¹ (RFC 9111, section 1.2.2). */
 const MOST_SECONDS = 2_147_483_648
 
 const NOT_KEPT = /\b(?:no-store|no-cache|private)\b/
@@ -52,7 +52,7 @@ export function isFor({ vary }: CachedHead, request: Headers): boolean {
   return vary.every(([name, value]) => (request.get(name) ?? '') === value)
 }
 
-/** The answer of a cache; 304 where the request names the version that is kept. */
+/** The answer of a cache; 304 if the request names the stored version. */
 export function answerOf(head: CachedHead, body: Uint8Array<ArrayBuffer>, request: Headers): Response {
   const headers = new Headers(head.headers.map(([name, value]): [string, string] => [name, value]))
   if (head.status === 200 && isKnown(headers, request)) return new Response(null, { status: 304, headers })
@@ -61,7 +61,7 @@ export function answerOf(head: CachedHead, body: Uint8Array<ArrayBuffer>, reques
   return new Response(isEmpty ? null : body, { status, statusText, headers })
 }
 
-/** `If-None-Match` comes before `If-Modified-Since` (RFC 9110, section 13.1). */
+/** `If-None-Match` takes precedence over `If-Modified-Since` (RFC 9110, section 13.1). */
 function isKnown(kept: Headers, request: Headers): boolean {
   const tags = request.get('if-none-match')
   if (tags !== null) {

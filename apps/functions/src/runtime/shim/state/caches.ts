@@ -80,7 +80,8 @@ class FunctionCache {
     const value = toBase64(new TextEncoder().encode(JSON.stringify(head)))
     const name: Mutation = { operation: 'set', key: nameKey(this.#name), kind: 'raw', value: '' }
     if (!(await this.#writeParts(parts.slice(0, -1)))) return
-    // The head is written last, in one transaction with the removal of the replaced answer, so readers see one of both.
+    // The head is written last, in one transaction with the removal of the replaced answer, so readers see either the
+    // old or the new answer.
     const replaced = await this.#store.list({ first: key, past: `${key}00`, limit: 1, reverse: false, values: false })
     const writes = [...deleting(replaced), ...parts.slice(-1), { ...kept, key, value, metadata: place }, name]
     await this.#store.write({ writes })
@@ -182,7 +183,7 @@ export class FunctionCaches {
     return true
   }
 
-  /** The first answer of any cache that was opened by name. */
+  /** The first matching answer in the caches with names. */
   async match(asked: Asked, options?: MatchOptions): Promise<Response | undefined> {
     for (const name of await this.keys()) {
       const found = await (await this.open(name)).match(asked, options)

@@ -51,7 +51,11 @@ interface ListOptions {
   readonly batchSize?: number
 }
 
-/** A database of a function, as `Deno.openKv` gives it. @param queue the queue that the function consumes; empty: none */
+/**
+ * A database of a function, as `Deno.openKv` returns it.
+ *
+ * @param queue the queue that the function consumes; empty: none
+ */
 export class Kv {
   readonly #store: Store
   readonly #clone: Clone
@@ -123,7 +127,7 @@ export class Kv {
     return this.atomic().enqueue(value, options).commit()
   }
 
-  /** The entries, again after each change; the store is polled once a second. */
+  /** Yields the entries, and again after each change; the store is polled once a second. */
   watch(keys: readonly Key[]): ReadableStream<Entry[]> {
     this.#assertReadable(keys)
     const { stream, stop } = watch(

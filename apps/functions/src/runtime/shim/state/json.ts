@@ -2,7 +2,8 @@
  * The value of a message, which is kept as JSON.
  *
  * @param converts true: objects with `toJSON` are stored in that form, as in queues of Workers
- * @throws TypeError for what JSON does not keep: Map, Set, bytes, RegExp, bigint, NaN, and undefined outside of objects
+ * @throws TypeError for values that JSON cannot hold: Map, Set, bytes, RegExp, bigint, NaN, and undefined outside of
+ * objects
  */
 export function jsonOf(value: unknown, converts = false): unknown {
   // `JSON.stringify` also refuses circular values.

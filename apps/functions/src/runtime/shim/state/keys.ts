@@ -5,7 +5,10 @@ export type Key = readonly KeyPart[]
 const MAX_BYTES = 2048
 const BYTES = 0x01
 const TEXT = 0x02
-/** Whole numbers of n bytes have the tag 0x14 + n, negative ones 0x14 - n; n is 8 at most, larger ones write it out. */
+/**
+ * Whole numbers of n bytes have the tag 0x14 + n, negative ones 0x14 - n. Numbers of more than 8 bytes have n = 9 and
+ * state their size.
+ */
 const ZERO = 0x14
 const DOUBLE = 0x21
 const FALSE = 0x26
@@ -69,7 +72,7 @@ function writeInteger(part: bigint, bytes: number[]): void {
   for (const digit of digits) bytes.push(flip(digit))
 }
 
-/** Bits that sort as numbers do. */
+/** Writes a double so that its bytes sort like numbers. */
 function writeDouble(part: number, bytes: number[]): void {
   const view = new DataView(new ArrayBuffer(8))
   view.setFloat64(0, part)
@@ -81,7 +84,7 @@ function writeDouble(part: number, bytes: number[]): void {
   }
 }
 
-/** The key of {@link encodeKey}. */
+/** The key in bytes of {@link encodeKey}. */
 export function decodeKey(bytes: Uint8Array): KeyPart[] {
   const parts: KeyPart[] = []
   for (let at = 0; at < bytes.length;) {

@@ -1,7 +1,7 @@
 import { encodeKey, type Key } from './keys.ts'
 import { toHex } from './store.ts'
 
-/** Which keys are listed. */
+/** Selection of keys to list. */
 export interface Selector {
   readonly prefix?: Key
   readonly start?: Key
@@ -11,7 +11,7 @@ export interface Selector {
 /**
  * The range of a selector, in hexadecimal. A prefix does not contain itself.
  *
- * @throws TypeError for a selector that is none, as Deno's own database does
+ * @throws TypeError for an invalid selector, as Deno's own database does
  */
 export function rangeOf({ prefix, start, end }: Selector): [first: string, past: string] {
   const [from, to] = [start, end].map((key) => key && toHex(encodeKey(key, true)))

@@ -13,7 +13,7 @@ interface PutOptions {
   readonly metadata?: unknown
 }
 
-/** A namespace of Workers' KV. The next read sees what is written. */
+/** A namespace of Workers' KV. Writes are visible to the next read. */
 export class KvNamespace {
   readonly #store: Store
 

@@ -68,7 +68,7 @@ function full(limitBytes: number): Error {
   return Object.assign(new Error(text), { code: 'ENOSPC', errno: -28, syscall: 'write' })
 }
 
-/** The path below {@link TMP} that is meant, without `..`; null for any other. */
+/** The normalised absolute path, without `..`, of a path in {@link TMP}; null for other paths. */
 export function insideTmp(path: unknown): string | null {
   const text = textOf(path)
   if (text === null) return null

@@ -34,7 +34,7 @@ interface Outcome {
  * Makes the table from the rows of all shards, or appends them to the existing one, in one swap. Failed sources are
  * named in the result.
  *
- * @throws NO_SOURCE_DONE, WARNINGS_REFUSED; nothing is changed then
+ * @throws NO_SOURCE_DONE, WARNINGS_REFUSED, TABLE_NOT_FOUND when the table was replaced; nothing is changed then
  */
 export async function publishCollection(
   deps: GeoEmbeddingsDeps,
@@ -86,7 +86,7 @@ export async function publishCollection(
   )
 }
 
-/** @param skipped sources without a shard, which the table has as they are */
+/** @param skipped number of sources without a shard, because the table has their current version */
 function outcomeOf(shards: readonly GeoShard[], skipped: number): Outcome {
   const total = shards.length + skipped
   const sources = new Map<number, EmbeddingSource>()

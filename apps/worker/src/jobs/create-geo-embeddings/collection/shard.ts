@@ -40,7 +40,7 @@ export interface GeoShard extends Shard {
   readonly result: ShardResult | null
 }
 
-/** One run of a shard: its rows become those of the collection, or it finds that the table has them. */
+/** Runs a shard: adds the rows of its raster to the collection, unless the table has the same version of the raster. */
 export async function embedShard(
   deps: GeoEmbeddingsDeps,
   { request: body, shard }: ShardInput,

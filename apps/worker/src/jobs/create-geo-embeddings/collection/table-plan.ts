@@ -30,7 +30,7 @@ export interface TablePlan {
   readonly crs: string
 }
 
-/** Needs of a plan. */
+/** Dependencies of a plan. */
 interface PlanContext {
   readonly deps: GeoEmbeddingsDeps
   readonly manifest: ModelManifest
@@ -91,7 +91,7 @@ export async function planByFirst(
   return planOf(first, rasters)
 }
 
-/** One raster by its own request, with the stretch of the whole table. */
+/** Reads one raster by its own request, with `scale` or `scaleFrom` of the request for the whole table. */
 async function readAlone(
   { scale, scaleFrom }: CreateGeoEmbeddings,
   alone: CreateGeoEmbeddings,

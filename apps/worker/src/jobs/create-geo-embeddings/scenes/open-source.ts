@@ -117,7 +117,7 @@ async function openAll(wanted: readonly Wanted[], context: JobContext, options: 
   return files
 }
 
-/** Makes the GeoTIFF; the copies of its files are no longer needed. */
+/** Combines the files of a scene into one GeoTIFF, then removes their copies from the job's folder. */
 async function stacked(
   scene: Scene,
   files: readonly SourceFile[],

@@ -67,7 +67,9 @@ function checkFields({ items, url, storagePath, search, asset, assets, maskAsset
   }
 }
 
-/** @param read makes a raster of an item and of where it lies: null for one of the request */
+/**
+ * @param read makes a raster from an item; `base` is the file that contains the item, null for an item in the request
+ */
 async function readItems(
   stac: StacSources,
   { project, dataRoots, remote }: Context,
