@@ -25,7 +25,7 @@ export function takeDropped(take: (dropped: Dropped) => void): () => void {
 /**
  * Passes a dropped file to the edited map; false when no map is edited.
  *
- * @param isOpening a new map is about to be edited, and takes it then
+ * @param isOpening true when a new map is about to open, which then takes the file
  */
 export function giveDropped(dropped: Dropped, isOpening: boolean): boolean {
   // A waiting preview of the file is removed.
