@@ -31,7 +31,7 @@ import { StallTimeout, endBySoon, pump, type StallLimits } from './stall-timeout
 import { ExportPlaces, type PlaceLimits } from './places.ts'
 import { spooled } from './spool.ts'
 
-/** Tries in slices before an export is read in one piece while all others wait. */
+/** Attempts in slices before an export is read in one piece, during which all others wait. */
 const SLICED_TRIES = 2
 /** Parameters that are not filters, and that may occur several times. */
 const OWN: ReadonlySet<string> = new Set(['format', 'columns', 'apikey'])
@@ -175,8 +175,8 @@ interface Spooling {
 }
 
 /**
- * Writes the export to a temporary file. The embedded database serves others between two slices of a table. A table that
- * changes meanwhile is read again, at last in one piece.
+ * Writes the export to a temporary file. The embedded database serves others between two slices of a table. A table
+ * that changes meanwhile is read again, after {@link SLICED_TRIES} attempts in one piece.
  */
 async function spoolExport(spooling: Spooling, { fileBytes: mostBytes, timeoutMs }: ExportLimits) {
   const { database, as, asked } = spooling

@@ -13,7 +13,7 @@ const isHere = existsSync(program)
 let origin: TestOrigin
 beforeAll(async () => {
   if (!isHere) return
-  // Pages are followed: 500 rows are 10 of them.
+  // The 500 rows are read in 10 pages.
   origin = await openOrigin(settingsOf({ rest: { ...PATIENT, maxRows: 50 } }))
   await origin.db.database.query(`
     create table public.spots (id int primary key, name text, weight float8, seen timestamptz, geom geometry(Point, 25832));
