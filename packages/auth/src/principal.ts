@@ -4,7 +4,10 @@
  */
 export type Role = 'anon' | 'authenticated' | 'service_role' | 'services' | 'operator'
 
-/** Scopes of keys: a services key has the job API or the routing engine, an anon key tables and pages. */
+/**
+ * Scopes of keys: a services key has the job API and the routing engine, a publishable key has tables and origins of
+ * pages.
+ */
 export type KeyScope = 'jobs' | 'routes' | PublicScope
 /** A limit of a publishable key: a table, `schema.name`, or the origin of pages, `*` for any. */
 export type PublicScope = `table:${string}` | `origin:${string}`

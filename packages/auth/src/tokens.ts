@@ -48,7 +48,9 @@ export async function verifyToken(token: string, trust: TokenTrust): Promise<Pri
   }
 }
 
-/** Whether a token that was verified was verified by the project's secret, not by keys that may be replaced. */
+/**
+ * Whether a verified token was signed with the project's secret, and not with a key of the JWKS, which may be replaced.
+ */
 export function isSignedBySecret(token: string): boolean {
   return algorithmOf(token) === 'HS256'
 }
@@ -114,7 +116,7 @@ function algorithmOf(token: string): string {
   throw unauthorized({ reason: 'malformed' })
 }
 
-/** A key set that cannot be fetched is the server's trouble, not the caller's: such errors pass through. */
+/** Errors of fetching the key set are the server's fault, so they are passed on unchanged. */
 function refusal(cause: unknown): unknown {
   if (cause instanceof errors.JWTExpired) return unauthorized({ reason: 'expired' })
   if (cause instanceof errors.JWKSTimeout) return cause

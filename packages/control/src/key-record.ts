@@ -10,7 +10,7 @@ export type KeyRole = Exclude<Role, 'authenticated'>
 export interface KeyRecord {
   readonly id: string
   readonly sha256: string
-  /** How it begins. */
+  /** Beginning of the key, by {@link keyPrefix}. */
   readonly prefix: string
   readonly organizationId: string
   readonly projectId: string | null
