@@ -10,7 +10,7 @@ interface Part {
   /** Whether the part of this branch before its last atom may be empty, and that atom itself. */
   before: boolean
   last: { size: number; isEmpty: boolean }
-  /** Whether a branch that has ended may be empty, or the group only looks. */
+  /** True when a finished branch may be empty, or the group is only a lookaround. */
   isEmpty: boolean
 }
 

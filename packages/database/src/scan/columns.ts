@@ -45,7 +45,7 @@ export class ColumnBuilder {
     this.#ends.push(this.#size)
   }
 
-  /** Hands out what was added, in memory of its own. */
+  /** Returns the added values, in newly allocated memory. */
   take(): ScanValues {
     if (this.type !== 'bytes') {
       const { values } = this

@@ -11,7 +11,7 @@ export class CopyDecoder {
   readonly #batchRows: number
   readonly #batchBytes: number
   readonly #rowBytes: number
-  /** Bytes that are not read yet, and how many of them are needed to go on. */
+  /** Bytes that are not decoded yet, and how many are needed to continue. */
   #parts: Buffer[] = []
   #size = 0
   #needed = HEADER + 4
@@ -21,8 +21,8 @@ export class CopyDecoder {
   #ended = false
 
   /**
-   * @param batchBytes bytes after which a batch ends although it has fewer rows than `batchRows`
-   * @param rowBytes most bytes of a row
+   * @param batchBytes bytes that complete a batch with fewer rows than `batchRows`
+   * @param rowBytes maximum bytes of a row
    */
   constructor(
     columns: readonly ScanColumn[],

@@ -71,7 +71,10 @@ async function adopt(database: Database, run: JobRun): Promise<unknown> {
   })
 }
 
-/** Takes out the rows of a transaction and of later ones: a row has the last 32 bits of the number of its own. */
+/**
+ * Deletes the rows of a transaction and of later ones. `xmin` of a row has the last 32 bits of its transaction's
+ * number.
+ */
 async function takeOut(session: Session, table: string, from: string): Promise<void> {
   await session.query(
     `delete from ${table} where (xmin::text::bigint - $1::numeric % ${XIDS} + ${XIDS}) % ${XIDS} < ${XIDS / 2}`,
