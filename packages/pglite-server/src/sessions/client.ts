@@ -143,7 +143,7 @@ export class Client {
         return this.#sync(type, message)
       case 'd':
         this.#copy?.add(message)
-        return // Or what is left of a COPY that was refused.
+        return // Or the rest of a refused COPY.
       case 'c':
       case 'f':
         if (!this.#copy) return
