@@ -15,7 +15,7 @@ import { COMMANDS } from '../src/commands/all.ts'
 import { run } from '../src/run.ts'
 
 const PROGRAM = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-// oxlint-disable-next-line node/no-process-env -- What Node compiled of the modules in earlier programs of the run.
+// oxlint-disable-next-line node/no-process-env -- Modules that Node compiled in earlier programs of the run.
 const { NODE_COMPILE_CACHE } = process.env
 const COMPILE_CACHE = NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {}
 

@@ -24,7 +24,10 @@ export interface Principal {
   readonly scopes: readonly KeyScope[] | null
   /** The user's id (`sub`) of a user token. */
   readonly subject: string | null
-  /** Every claim of a token; role alone for an opaque key. Safe to hand to the database as `request.jwt.claims`. */
+  /**
+   * All claims of a token, or only the role of an opaque key. They may be passed to the database as
+   * `request.jwt.claims`.
+   */
   readonly claims: Readonly<Record<string, unknown>>
 }
 

@@ -1,6 +1,6 @@
 import type { Principal, PublicScope } from './principal.ts'
 
-/** Limits of a publishable key, which stands in the URLs of a public page. */
+/** Limits of a publishable key, which is part of the URLs of a public page. */
 export interface PublicLimits {
   /** `schema.name` each. */
   readonly tables: readonly string[]

@@ -5,7 +5,10 @@ import type { Principal, Role } from './principal.ts'
 import { headerOf, requireCanonical } from './spelling.ts'
 import type { CheckRevoked } from './token-names.ts'
 
-/** How the tokens of a project are verified. Algorithms are pinned: HS256 by the secret, ES256 and RS256 by the JWKS. */
+/**
+ * Settings for verifying the tokens of a project. Algorithms are pinned: HS256 by the secret, ES256 and RS256 by the
+ * JWKS.
+ */
 export interface TokenTrust {
   readonly projectRef: string
   readonly jwtSecret?: string

@@ -17,7 +17,7 @@ export interface VerifierOptions {
   readonly findStoredKey?: (sha256: string) => Promise<Principal | null>
   /** Called for every otherwise valid token, at each verification. */
   readonly checkRevoked?: CheckRevoked
-  /** How tokens are verified; without it no token is accepted. */
+  /** Settings for verifying tokens; without them no token is accepted. */
   readonly trust?: TokenTrust
   /** Accepts only publishable keys, whose limits the caller must enforce. When absent, publishable keys are refused. */
   readonly onlyPublishable?: boolean

@@ -43,7 +43,7 @@ export interface JobsClient {
     options?: ListOptions,
   ): Promise<{ readonly data: readonly JobOf<Name>[]; readonly next_cursor: string | null }>
   cancel<Name extends TaskName>(task: Name, id: string): Promise<JobOf<Name>>
-  /** Queues the request of a failed job once more, as a job of its own. */
+  /** Queues the request of a failed job again, as a new job. */
   retry<Name extends TaskName>(task: Name, id: string): Promise<JobOf<Name>>
 }
 

@@ -178,5 +178,5 @@ export const DeadLetterChoice = Type.Object(
   { additionalProperties: false, minProperties: 1 },
 )
 
-/** How many dead letters were sent again or deleted. */
+/** Number of dead letters that were sent again or deleted. */
 export const DeadLetterCount = Type.Object({ count: Type.Integer({ minimum: 0 }) })

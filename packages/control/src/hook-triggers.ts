@@ -1,6 +1,6 @@
 import { quoteIdentifier, type Database, type Session } from '@terrane/database'
 
-/** Longest wait for a table that is in use. */
+/** Maximum wait for a table that is in use. */
 const LOCK_TIMEOUT = `set local lock_timeout = '3s'`
 
 /** Name of the trigger of a table hook. It sorts after the user's triggers, which may still change the row. */

@@ -139,7 +139,7 @@ describe('bulk load', () => {
     return { schema, table: name, columns }
   }
 
-  /** After a failure: the pool goes on, and no connection is left within a transaction. */
+  /** After a failure: the pool works, and no connection is left within a transaction. */
   async function expectNothingOpen() {
     expect((await test_.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
     const { rows } = await test_.database.query<{ n: number }>(

@@ -11,7 +11,7 @@ import { greeting, OTHER_VERSION, readStartUp, statusesIn, type StartUp } from '
 import { LIMITS, SessionQueue, type Keeping, type SessionLimits } from './sessions/session-queue.ts'
 
 export interface WireServerOptions {
-  /** Starts an engine: the first one, and another in the place of one that was lost. */
+  /** Starts an engine: the first one, or the successor of a lost one. */
   readonly open: (again: boolean) => Promise<Engine>
   /** True when commits survive the end of the engine. */
   readonly persistent: boolean

@@ -33,7 +33,7 @@ import { spooled } from './spool.ts'
 
 /** Attempts in slices before an export is read in one piece, during which all others wait. */
 const SLICED_TRIES = 2
-/** Parameters that are not filters, and that may occur several times. */
+/** Parameters that are not filters; unlike filters, each may occur only once. */
 const OWN: ReadonlySet<string> = new Set(['format', 'columns', 'apikey'])
 
 /** File extensions by format. */
@@ -49,9 +49,9 @@ const ENDINGS: Readonly<Record<Streamed, string>> = {
 type Streamed = Exclude<ExportFormat, 'Shapefile'>
 
 export interface ExportLimits extends PlaceLimits, StallLimits {
-  /** Longest time of an export. */
+  /** Timeout of an export in milliseconds. */
   readonly timeoutMs: number
-  /** Largest temporary file. */
+  /** Maximum bytes of a temporary file. */
   readonly fileBytes: number
 }
 

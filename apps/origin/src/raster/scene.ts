@@ -16,7 +16,7 @@ import { itemUnreadable, sceneFilesMissing, tooManyFiles } from './errors.ts'
 import type { FileOpener, OpenFile } from './open-file.ts'
 import type { SourceChoice } from './source-choice.ts'
 
-/** Longest STAC item, in bytes. */
+/** Maximum bytes of a STAC item. */
 export const MAX_ITEM_BYTES = 4 << 20
 /** Maximum files of one scene, because each is opened. */
 const MAX_FILES = 64

@@ -6,7 +6,7 @@ import { openOrigin, PATIENT, settingsOf, type TestOrigin } from '../harness.ts'
 
 // GDAL's driver of OGC API Features reads the same rows by pages, boxes, filters and systems as SQL does.
 
-// oxlint-disable-next-line node/no-process-env -- Where the peer is is a matter of the machine.
+// oxlint-disable-next-line node/no-process-env -- The path of the peer depends on the machine.
 const [program = '', ...first] = (process.env['TERRANE_TEST_OGR2OGR'] ?? '/usr/bin/ogr2ogr').split(' ')
 const isHere = existsSync(program)
 

@@ -32,7 +32,7 @@ interface Watched {
 
 /**
  * Closes connections that have died silently. While a statement waits and no byte passes, the server is asked on a new
- * connection whether it runs that session: a long statement goes on, a lost one fails with DATABASE_UNAVAILABLE. A
+ * connection whether it runs that session: a long statement continues, a lost one fails with DATABASE_UNAVAILABLE. A
  * timeout of statements could not distinguish the two.
  */
 export class SilenceWatch implements Disposable {

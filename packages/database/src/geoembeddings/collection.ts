@@ -20,7 +20,7 @@ export function collectionTable(jobId: string, tableName: string): StagedTable {
   return { staging: sharedStaging(jobId), schema: EMBEDDINGS_SCHEMA, table: tableName }
 }
 
-/** Makes the table of a collection unless it is there. @throws RUN_SUPERSEDED */
+/** Creates the table of a collection unless it exists. @throws RUN_SUPERSEDED */
 export async function openCollection(
   database: Database,
   run: JobRun,

@@ -110,7 +110,7 @@ function rowEnd(bytes: Buffer, start: number): number {
 function readValue(bytes: Buffer, at: number, length: number, type: 'int8' | 'float8' | 'bool' | 'text') {
   switch (type) {
     case 'int8': {
-      // Most numbers are small: reading two halves spares the bigint.
+      // Most numbers are small; reading them as two halves avoids a bigint.
       const high = bytes.readInt32BE(at)
       if (high > -0x200000 && high < 0x200000) return high * 0x100000000 + bytes.readUInt32BE(at + 4)
       return narrowed(bytes.readBigInt64BE(at))

@@ -3,7 +3,7 @@ import { runSuperseded } from '../errors.ts'
 import { holdRun, type JobRun } from './job-runs.ts'
 import { LOCK_NOT_AVAILABLE, dropStaging, renameStaging } from './staging.ts'
 
-/** Longest wait for tables that a run before still writes into, in milliseconds. */
+/** Maximum wait for tables that an earlier run still writes into, in milliseconds. */
 const LOCK_MS = 2000
 /** Number of transactions after which their ids wrap around. */
 const XIDS = 2 ** 32

@@ -6,7 +6,7 @@ import { holdRun, type JobRun } from './job-runs.ts'
 /** Schema in which tables are built before they are swapped in. It is never served. */
 export const STAGING_SCHEMA = 'terrane_staging'
 
-/** Longest wait for a staging table that is to be dropped, in milliseconds. */
+/** Maximum wait for a staging table that is to be dropped, in milliseconds. */
 const DROP_LOCK_MS = 2000
 /** PostgreSQL's error code of a lock timeout. */
 export const LOCK_NOT_AVAILABLE = '55P03'

@@ -10,7 +10,7 @@ import type { InterruptWords } from './shared-memory.ts'
  */
 export type SyncMode = 'commit' | 'soon'
 
-/** Where the engine takes its data from. */
+/** Source of the engine's data. */
 export interface EngineSource {
   /** Folder of the data; null for in memory. */
   readonly dataDir: string | null

@@ -67,7 +67,7 @@ async function run(bytes: Uint8Array): Promise<void> {
   await db.runExclusive(() =>
     db.execProtocolRawStream(bytes, {
       onRawData: (data) => {
-        // The bytes lie in the memory of the database and are gone after the call.
+        // The bytes are in the memory of the database and are invalid after the call.
         chunks.push(Buffer.from(data))
         size += data.length
         if (size < CHUNK) return

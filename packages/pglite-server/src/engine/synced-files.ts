@@ -27,7 +27,7 @@ interface EngineOptions {
   readonly preRun?: readonly ((module: { readonly FS: { readonly filesystems: { NODEFS: MachineFiles } } }) => void)[]
 }
 
-/** See {@link SyncMode}. */
+/** Delay of the sync in the mode `soon`, in milliseconds; see {@link SyncMode}. */
 const SOON_MS = 200
 
 /** Settings of a server that syncs its files. Its build has an empty `fdatasync`, so `fsync` is used. */

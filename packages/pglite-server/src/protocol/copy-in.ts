@@ -50,7 +50,7 @@ export class CopyIn {
       return
     }
     const last = this.#parts.at(-1)
-    // Messages of one chunk lie side by side.
+    // Messages of one chunk are adjacent in memory.
     if (last && last.buffer === message.buffer && last.byteOffset + last.length === message.byteOffset) {
       this.#parts[this.#parts.length - 1] = Buffer.from(last.buffer, last.byteOffset, last.length + message.length)
     } else this.#parts.push(message)

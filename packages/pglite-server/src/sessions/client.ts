@@ -9,7 +9,7 @@ import type { StartUp } from '../protocol/start-up.ts'
 const SSL_REQUEST = 80877103
 const GSS_REQUEST = 80877104
 const CANCEL_REQUEST = 80877102
-/** Longest message a client may send. */
+/** Maximum bytes of a client's message. */
 const MAX_MESSAGE = 1 << 28
 
 /** Messages of a client that must reach the session together. */

@@ -110,7 +110,7 @@ export class ChangingMap {
     this.#one(edits)()
   }
 
-  /** A square with a street along it, and now and then a yard within. */
+  /** A square with a street along it, and sometimes a yard within. */
   #addBlock(): void {
     const { lon, lat } = this.#place()
     const size = 0.0005 + this.#random() * 0.004

@@ -6,7 +6,7 @@ export interface EndlessServer extends AsyncDisposable {
   readonly url: string
   /** Bytes that callers have taken of all answers, including those in buffers of the system. */
   sent(): number
-  /** Waits until no answer is being sent any more: each client has gone. */
+  /** Waits until no answer is being sent any more, because all clients have disconnected. */
   quiet(): Promise<void>
 }
 

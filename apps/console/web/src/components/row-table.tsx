@@ -3,7 +3,7 @@ import { formatNumber } from '../lib/format.ts'
 import type { Row } from '../lib/sql.ts'
 import { Button, IconButton } from './basics.tsx'
 
-/** Longest text of a cell. Geometries and vectors are cut off. */
+/** Maximum characters of a cell. Geometries and vectors are cut off. */
 const MAX_TEXT = 80
 
 /** The column by which rows are sorted; null for none. */

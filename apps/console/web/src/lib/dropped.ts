@@ -2,7 +2,7 @@
 export interface Dropped {
   /** Id of the drop. Its tables and rasters replace its preview; empty ones remove it after a failure. */
   readonly id: string
-  /** Features that are shown until the tables are there. */
+  /** Features that are shown until the tables exist. */
   readonly preview?: readonly GeoJSON.Feature[]
   readonly tables: readonly string[]
   /** Sources of rasters in the notation of `/raster/v1`. */
