@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path'
 import { Visitor, parseSync } from 'oxc-parser'
 
 // Finds regular expressions that take more than linear time on some input; part of `pnpm check`. It checks every
-// literal, `new RegExp('…')` and schema `pattern: '…'` in all code that runs. Expressions in safe-regexes.json were
-// found safe before, because a check of all takes a minute: `node infra/check-regexes.ts --update` writes that list,
-// and TERRANE_TEST_ALL=1 checks all of them again.
+// literal, `new RegExp('…')` and schema `pattern: '…'` in all code that runs. A check of all takes a minute, so
+// expressions that were found safe before are listed in safe-regexes.json and skipped. `node infra/check-regexes.ts
+// --update` writes that list, and TERRANE_TEST_ALL=1 checks all of them again.
 
 // The JavaScript implementation, which needs no native program.
 process.env['RECHECK_BACKEND'] = 'pure'

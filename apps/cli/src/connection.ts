@@ -175,8 +175,8 @@ export async function request(connection: Connection, path: string, init: AskIni
 }
 
 /**
- * A long answer of a service of the project, with its trailers, which `fetch` does not provide. They are complete when
- * the body has ended.
+ * A long answer of a service of the project, with its trailers, which `fetch` does not provide. The trailers are
+ * complete when the body has ended.
  *
  * @throws REFUSED with the service's message
  */

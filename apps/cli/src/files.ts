@@ -28,7 +28,7 @@ export async function upload(
   await makeBucket(connection, UPLOADS)
   const name = basename(file).replaceAll(/[^\w.-]+/g, '_')
   const path = `${newFolder()}/${name}`
-  // Imported here, like the two below, so that other commands start sooner.
+  // Imported here so that other commands start sooner, as are the two modules below.
   const { Upload } = await import('tus-js-client')
   await new Promise<void>((resolve, reject) => {
     new Upload(createReadStream(file), {

@@ -28,10 +28,10 @@ export function printOne(record: Shown, line: string, json: boolean | undefined)
 }
 
 /**
- * Does something with one item after the other. Each is printed when it is done; as JSON they are printed together, those
- * before a failure too.
+ * Runs `work` on the items one after the other. A line is printed after each item. With `json`, all results are printed
+ * as one array at the end, or those before a failure.
  *
- * @param lineOf the line of a done item that scripts read
+ * @param lineOf the line for a result, which scripts read
  */
 export async function printEach<Item, Done extends Shown>(
   items: readonly Item[],

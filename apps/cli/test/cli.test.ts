@@ -1,4 +1,4 @@
-// Slow: each command is a program of its own that starts.
+// Slow: each command starts a separate program.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
@@ -15,7 +15,7 @@ import { COMMANDS } from '../src/commands/all.ts'
 import { run } from '../src/run.ts'
 
 const PROGRAM = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-// oxlint-disable-next-line node/no-process-env -- What Node compiled of the modules in earlier programs of the run.
+// oxlint-disable-next-line node/no-process-env -- Modules that Node compiled in earlier programs of the run.
 const { NODE_COMPILE_CACHE } = process.env
 const COMPILE_CACHE = NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {}
 
@@ -32,7 +32,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** Runs a command here, or as the program that it is. */
+/** Runs a command in this process, or as a separate program. */
 async function terrane(
   args: string[],
   { input = '', env = {} }: { input?: string; env?: Record<string, string> } = {},
@@ -172,7 +172,7 @@ describe(`terrane (${testLane()})`, () => {
     const env = { ...COMPILE_CACHE, TERRANE_HOME: join(folder, 'home'), LOG_LEVEL: 'info' }
     const child = spawn(process.execPath, [PROGRAM, 'functions', 'serve', '--dir', folder, '--port', '0'], { env })
     let said = ''
-    // It is asked in the moment in which its log says that it listens.
+    // The server is called as soon as its log says that it listens.
     await new Promise<void>((resolve) => {
       const hear = (chunk: unknown) => {
         said += String(chunk)

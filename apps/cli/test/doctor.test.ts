@@ -22,7 +22,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** All that is wrong with an environment, as `check: message → remedy`. */
+/** All problems of an environment, as `check: message → remedy`. */
 async function faults(env: Record<string, string>, profile?: string): Promise<string[]> {
   return (await findings(env, profile)).filter(({ state }) => state === 'wrong').map(line)
 }
@@ -41,7 +41,7 @@ function line({ check, message, remedy }: Finding): string {
   return `${check}: ${message} → ${remedy ?? ''}`
 }
 
-/** A project that answers as a worker would that is in some state. */
+/** A project whose answers are those of a worker in a given state. */
 async function project(answers: { ready?: number; checks?: object; capacity?: number; body?: object; date?: string }) {
   const server = createServer((request, response) => {
     const isReady = request.url?.endsWith('/health/ready')

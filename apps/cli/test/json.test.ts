@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { COMMANDS } from '../src/commands/all.ts'
 import { makeProgram } from '../src/program.ts'
 
-/** Programs of the apps, scripts for shells, and the stack in a terminal. */
+/** Commands without `--json`: programs of the apps, scripts for shells, and the stack in a terminal. */
 const WITHOUT = ['complete', 'completion', 'functions', 'member', 'models', 'start', 'user']
 
 test('every command has --json, except programs of the apps and scripts for shells', () => {

@@ -27,13 +27,13 @@ const job = {
   updated_at: '2026-01-01T00:00:01Z',
 }
 
-/** Answers of the project by the beginning of a call; other calls are not found. */
+/** Answers of the project by the beginning of a call; other calls get 404. */
 let answers: Record<string, readonly [status: number, body: unknown]>
 let asked: { call: string; body: unknown }[]
 let close: () => void
-/** Whether answers end in the middle. */
+/** Whether answers are cut off in the middle. */
 let breakOff: boolean
-/** Where an answer says what it lost. */
+/** Part of an answer that reports losses. */
 let told: 'headers' | 'trailers' | null
 let folder: string
 beforeEach(async () => {
@@ -580,7 +580,7 @@ describe('a layer definition for QGIS', () => {
       source!.replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code))),
     )
     expect(sources[0]).toContain(`url='${url}/ogc/v1' typename='public.roads' username='terrane' password='anon-key'`)
-    // QGIS 3.40 draws of this form, and of none whose slashes are escaped.
+    // QGIS 3.40 draws URLs of this form, but not with escaped slashes.
     expect(sources[1]).toBe(
       `type=xyz&url=${url}/vector/v1/public.roads/%7Bz%7D/%7Bx%7D/%7By%7D&zmin=0&zmax=24&http-header:apikey=anon-key`,
     )

@@ -33,7 +33,7 @@ test('one cell of one row is changed where it still has the value that the page 
     ['name', 'eq.old, "one"'],
   ])
   expect(asked!.headers['apikey']).toBe('service-role-key-of-the-tests')
-  // A key that several rows have changes none.
+  // Nothing is changed when several rows have the key.
   expect(asked!.headers['prefer']).toBe('handling=strict, max-affected=1, return=representation')
 })
 

@@ -77,7 +77,7 @@ afterAll(async () => {
   await project[Symbol.asyncDispose]()
 })
 
-/** Keys of the map that open something. */
+/** Valid keys of the map. */
 const keysNow = async () =>
   (
     await console_.db.database.query<{ id: string; role: string; scopes: string[] }>(
@@ -124,7 +124,7 @@ test('making a map public shares its tables, and issues a key for these and the 
   const origins = [`origin:${console_.url}`, 'origin:https://maps.example.org']
   const [first, ...others] = await keysNow()
   expect([first, others]).toMatchObject([{ role: 'anon', scopes: ['table:public.districts', ...origins] }, []])
-  // Shared again: the former key ends.
+  // Sharing again revokes the former key.
   await share()
   const [second] = await keysNow()
   expect([second!.id === first!.id, (await keysNow()).length]).toEqual([false, 1])
@@ -162,7 +162,7 @@ test('what cannot be made public is told, opens no table, and no origin but a wh
   expect([answer.status, await answer.json()]).toMatchObject([409, { code: 'TABLE_NOT_SHARED' }])
   // Tables that were public before stay public.
   expect([stored['is_public'], open]).toEqual([false, ['public.parks']])
-  // A map that is not kept as public leaves no key and no open table behind.
+  // When the map cannot be stored as public, its key is revoked and its tables are private again.
   stored['style'] = style
   project.answer = (asked, response) =>
     asked.method === 'PATCH' ? json(response, 500, {}) : answerMaps(asked, response)
@@ -177,14 +177,14 @@ test('a public map is read by anybody as it was published, with its key, and no 
   stored['style'] = compile({ ...map, notes: 'For us', layers: [layer, hidden] })
   await share(['https://maps.example.org'])
   expect(open).not.toContain('public.secrets')
-  // Saved later, and not published.
+  // This version was saved later and is not published.
   stored = { ...stored, version: 4, style: compile({ ...map, title: 'Secret' }) }
   const answer = await read()
   const shown = (await answer.json()) as { sources: Record<string, { tiles: string[] }> }
   const key = encodeURIComponent(String(stored['publishable_key']))
   expect(shown.sources['districts']?.tiles).toEqual([`${PUBLIC}/vector/v1/public.districts/{z}/{x}/{y}?apikey=${key}`])
   expect(documentOf(shown)).toEqual(map)
-  // Styles that are saved from the page have that address, too.
+  // Styles that are saved from the page have the same address.
   expect(await (await browser.ask('POST', '/api/projects/demo/keys')).json()).toMatchObject({ url: PUBLIC })
   expect(answer.headers.get('access-control-allow-origin')).toBe('*')
   const text = JSON.stringify(shown)
@@ -197,7 +197,7 @@ test('the page of a public map may be framed by its origins alone, that of any o
   const page = async () => (await fetch(`${console_.url}/m/${projectId}/${ID}`)).headers
   expect((await page()).get('content-security-policy')).toContain(`frame-ancestors 'none'`)
   await share(['https://maps.example.org'])
-  // Values that a project writes without the console reach no header.
+  // Values that a project writes without the console do not get into a header.
   stored['origins'] = [...(stored['origins'] as string[]), `'self'; script-src *`, 'https://a;b']
   const headers = await page()
   const policy = headers.get('content-security-policy')!
@@ -208,7 +208,7 @@ test('the page of a public map may be framed by its origins alone, that of any o
 
 test('a map that is deleted is closed first and takes its keys with it, and those of others stay', async () => {
   await share()
-  // A project that writes the key of another project into its map ends nothing but its own.
+  // A project that writes the key of another project into its map can revoke only its own keys.
   const { rows } = await console_.db.database.query<{ id: string }>(
     `insert into terrane.keys (id, sha256, prefix, organization_id, role, label)
      select gen_random_uuid(), repeat('a', 64), 'trn_other', organization_id, 'services', $1 from terrane.projects limit 1

@@ -56,7 +56,8 @@ describe('the built page', () => {
   test('says what it was built from, so that an old one is built anew', async () => {
     const written = await readFile(join(folder, FINGERPRINT_FILE), 'utf8')
     expect(written).toBe(await pageFingerprint(CONSOLE))
-    // As the console itself names its folder: otherwise it would build the page at each of its starts.
+    // The console names its folder with a slash at the end; another fingerprint would make it build the page at each
+    // start.
     expect(written).toBe(await pageFingerprint(`${CONSOLE}/`))
   })
 

@@ -140,7 +140,7 @@ describe(`wrong passwords (${testLane()})`, () => {
     expect((await attempt(console.url, email, PASSWORD, '192.0.2.99')).status).toBe(429)
     await block(-1)
     expect((await attempt(console.url, email, PASSWORD, '192.0.2.99')).status).toBe(200)
-    // Success forgets the failures of the account.
+    // A successful sign-in removes the failures of the account.
     for (let i = 0; i < 4; i++) {
       expect((await attempt(console.url, email, 'wrong', '192.0.2.99')).status).toBe(401)
     }
@@ -161,7 +161,7 @@ describe(`wrong passwords (${testLane()})`, () => {
     }
     expect(statuses.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => 401))
     expect(statuses.slice(20)).toContain(429)
-    // A neighbour with a /64 of their own is not meant.
+    // A neighbour with another /64 is not limited.
     expect((await attempt(console.url, `${uuidv7()}@example.org`, 'guess', '2001:db8:1:3::1')).status).toBe(401)
   })
 
@@ -172,7 +172,7 @@ describe(`wrong passwords (${testLane()})`, () => {
       Array.from({ length: 20 }, (_, i) => attempt(console.url, email, `guess ${i}`, '198.18.0.1')),
     )
     const looked = answers.filter(({ status }) => status === 401).length
-    // Five are free; each one more takes a wait that doubles.
+    // Five attempts are free; each further one requires a wait, which doubles.
     expect(looked).toBeLessThan(10)
     expect(answers.filter(({ status }) => status === 429).length).toBe(20 - looked)
   })

@@ -1,8 +1,8 @@
-// Asks for tiles in a thread of its own, so that the server has its thread to itself.
+// Requests tiles in a separate thread, so that the server has its thread to itself.
 import { Agent, request } from 'node:http'
 import { parentPort } from 'node:worker_threads'
 
-/** Ask the URLs in turn, so many times in all and so many at once, with a key. */
+/** URLs that are requested in turn: total count, concurrency and key. */
 export interface Asked {
   readonly urls: readonly string[]
   readonly count: number
@@ -10,7 +10,7 @@ export interface Asked {
   readonly key: string
 }
 
-/** How long it took, and the bytes of each URL, or why there are none. */
+/** Duration, and bytes of each URL, or the error. */
 export interface Answered {
   readonly seconds: number
   readonly bytes: readonly number[]

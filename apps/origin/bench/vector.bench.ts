@@ -1,6 +1,5 @@
 // Tiles of a table over HTTP beside a bare pool of `pg` that runs the same ST_AsMVT with the role and claims set in one
-// round trip; then tiles that are given again to the same caller. The client has a thread of its own. DATABASE_URL names
-// the server.
+// round trip; then cached tiles of the same caller. The client has a separate thread. DATABASE_URL names the server.
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { Principal } from '@terrane/auth'
@@ -60,13 +59,13 @@ function tilesAt(z: number): readonly Tile[] {
 }
 
 const bare = await openDatabase({ url: fresh.db.url, max: AT_ONCE })
-// The claims of the key: what a policy reads for each row costs the more the more there is of it.
+// All claims of the key, because a policy reads them for each row, and more of them take more time.
 const claims = JSON.parse(Buffer.from(fresh.keys.user.split('.')[1] as string, 'base64url').toString()) as object
 const principal = { role: 'authenticated', claims } as unknown as Principal
 const begin = beginAs({ principal, schema: 'public', readOnly: true, timeoutMs: 10_000 })
 const layer = await fresh.db.database.transaction((session) => findLayer(session, 'public', 'houses', null), begin)
 
-/** The same tiles by the bare pool, as `ask` has them. */
+/** The same tiles by the bare pool, with the result of `ask`. */
 async function askBare(tiles: readonly Tile[], count: number): Promise<Answered> {
   const bytes = tiles.map(() => 0)
   let next = 0
@@ -125,7 +124,7 @@ await kept.db.database.query(`
   grant select on public.houses to authenticated`)
 const all = tilesAt(13).map((tile) => `${kept.url}/vector/v1/public.houses/${tile.join('/')}`)
 const { bytes } = await ask({ urls: all, count: all.length, atOnce: 4, key: kept.keys.user })
-// Tiles at the edge of the box may be empty: these points cover less of it than the houses do.
+// Tiles at the edge of the box may be empty, because the points cover less of it than the houses.
 const urls = all.filter((_, i) => (bytes[i] ?? 0) > 0).slice(0, 4)
 if (urls.length < 4) throw new Error('four tiles with points are wanted')
 const rates: number[] = []

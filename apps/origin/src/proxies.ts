@@ -51,7 +51,7 @@ const ROUTES = [
 /**
  * Proxies `/worker`, `/functions/v1`, `/routing-engine/v1` and the paths of OSRM's services.
  *
- * @param functionsOwnOrigin whether functions may speak for this origin
+ * @param functionsOwnOrigin whether answers of functions may have headers that affect the whole origin
  */
 export async function proxyRoutes(app: Http, upstreams: Upstreams, functionsOwnOrigin: boolean): Promise<void> {
   for (const route of ROUTES) {
@@ -131,7 +131,7 @@ function optionsOf(
     },
     replyOptions: {
       onResponse(_request, reply, response) {
-        // The proxy sets it when an upload was not read to its end; detachedBody reads it.
+        // The proxy sets `connection` when an upload was not read to its end, but detachedBody reads the rest.
         reply.removeHeader('connection')
         reply.send((response as unknown as { readonly stream: Readable }).stream)
       },

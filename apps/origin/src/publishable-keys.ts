@@ -10,7 +10,8 @@ export function publishableKeyIn(request: FastifyRequest): string | null {
 }
 
 /**
- * The caller of a publishable key, which a page that the key names has sent. The table is checked when it is known.
+ * The caller of a publishable key. The request must come from a page of an origin that the key names. The table is
+ * checked later, when it is known.
  *
  * @throws UNAUTHORIZED, FORBIDDEN
  */

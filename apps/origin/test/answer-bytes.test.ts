@@ -48,7 +48,8 @@ test.each(KEYS)('an answer for the key %s has at most %i MiB, however few its ro
 })
 
 test('rows are counted before the database server has made an answer of them', async () => {
-  // Their answer would have 1.2 GB, more than a text of the server may: it would say so, or run out of memory.
+  // The answer would have 1.2 GB, more than a text of the server can hold, so the server would fail or run out of
+  // memory.
   for (const path of ['/rpc/large_texts?n=1200', '/large?select=name,copies:copies!inner(name)&limit=1']) {
     const refused = await get(path, origin.keys.service)
     expect([refused.status, await refused.json()]).toMatchObject([413, { code: 'ANSWER_TOO_LARGE' }])

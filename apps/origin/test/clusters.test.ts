@@ -29,7 +29,7 @@ async function features(table: string, path: string): Promise<Record<string, unk
   return Array.from({ length: layer?.length ?? 0 }, (_, i) => layer!.feature(i).properties)
 }
 
-/** Numbers of rows in squares of the grid, counted one by one. */
+/** Numbers of rows in squares of the grid, by brute force. */
 function brute([zoom, x, y]: readonly [number, number, number], side: number, only = points): number[] {
   const counts = new Map<string, number>()
   for (const { lng, lat } of only) {

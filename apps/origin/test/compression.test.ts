@@ -19,7 +19,7 @@ afterAll(() => origin[Symbol.asyncDispose]())
 const UNPACK = { br: brotliDecompressSync, gzip: gunzipSync }
 const TILE = '/vector/v1/places/8/135/88'
 
-/** An answer as it is sent: `fetch` would unpack it. */
+/** The raw answer, which `fetch` would decompress. */
 async function ask(path: string, headers: Record<string, string> = {}) {
   const request = get(`${origin.url}${path}`, { headers: { apikey: origin.keys.anon, ...headers } })
   const [response] = (await once(request, 'response')) as [IncomingMessage]
@@ -96,6 +96,6 @@ test('warnings of an export arrive behind a compressed body, too', async () => {
     grant select on public.two to anon`)
   const { headers, trailers, bytes } = await ask('/export/v1/two', { 'accept-encoding': 'gzip' })
   expect(JSON.parse(gunzipSync(bytes).toString()).features).toHaveLength(900)
-  // The embedded database sends a file, whose losses are known before.
+  // The embedded database sends a file, so the losses are known before the answer begins.
   expect(headers['x-export-warnings'] ?? trailers['x-export-warnings']).toBe('GEOMETRIES_AS_TEXT=1')
 })

@@ -113,7 +113,7 @@ describe('what a schema shows of itself', () => {
     const { components, paths } = (await ask(origin.keys.user, '/rest/v1/?openapi=3.1')).document
     expect(components.schemas['odd_x2fna_x7eme']?.properties.size?.type).toEqual(['number', 'null'])
     expect(components.schemas['odd_x2fna_x7eme']?.properties.at?.type).toBe('string')
-    // The key is generated and the rest has defaults: nothing must be named.
+    // The key is generated and the other columns have defaults, so no member is required.
     expect(JSON.stringify(paths['/odd%2Fna~me']?.post)).not.toMatch(/"required":\["(?:id|tags|at)/)
   })
   test('is of the schema that the profile names', async () => {

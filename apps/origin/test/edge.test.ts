@@ -169,6 +169,6 @@ test('one address asks so often, and a secret key is not counted for it', async 
   expect((await read(own.keys.service)).status).toBe(200)
   const elsewhere = { apikey: own.keys.anon, 'accept-profile': 'geoembeddings', 'x-forwarded-for': '198.51.100.7' }
   expect((await fetch(`${own.url}/rest/v1/embeddings_catalogue`, { headers: elsewhere })).status).toBe(429)
-  // Other kinds of requests have a count of their own.
+  // Other kinds of requests are counted separately.
   expect((await fetch(`${own.url}/storage/v1/object/public/none/x`)).status).toBe(404)
 })

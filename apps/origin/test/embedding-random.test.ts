@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => origin[Symbol.asyncDispose]())
 
-/** Members of objects in one order, and groups, which come in any, sorted. */
+/** A value with sorted members of objects, and with sorted groups, whose order is undefined. */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) {
     const list = value.map(canonical)

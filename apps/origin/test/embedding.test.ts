@@ -467,7 +467,7 @@ describe('what a role may not read', () => {
     await expect(pictures.read(session, 'anon')).rejects.toMatchObject(refused)
     const before = asked.length
     await expect(pictures.read(session, 'anon')).rejects.toMatchObject(refused)
-    // Only whether the schema has changed.
+    // Only the check whether the schema has changed.
     expect(asked.length).toBe(before + 1)
   })
 
@@ -559,7 +559,7 @@ describe('bounds', () => {
       '/areas?select=shops(id,...areas(notes(body)))&id=eq.1',
       '/areas?select=...shops(id,...areas(text))&id=eq.1',
     ])('count in each row that a spread of the one stands in: %s', async (path) => {
-      // The database refuses them, before it has written the answer.
+      // The database refuses the query before it has built the answer.
       const message = expect.stringMatching(/^The answer has more than \d+ bytes/) as string
       expect(await call(path)).toMatchObject({ status: 413, body: { code: 'ANSWER_TOO_LARGE', message } })
       const small = path.replace('id=eq.1', 'id=eq.2').replace('/shops?', '/shops?id=eq.41&')
@@ -591,7 +591,7 @@ describe('preferences', () => {
       status: 400,
       body: { code: 'PGRST124', details: 'The query affects 3 rows' },
     })
-    // An inner join shows fewer rows than are changed.
+    // An inner join shows fewer rows than the change affects.
     expect(await call('/places?id=in.(1,2,3)&select=id,permits!inner()', change)).toMatchObject({
       body: { code: 'PGRST124' },
     })

@@ -13,7 +13,7 @@ import { openOrigin, USER, type TestOrigin, settingsOf } from './harness.ts'
 let origin: TestOrigin
 let folder: string
 beforeAll(async () => {
-  // Other tests leave files in the usual one.
+  // Other tests leave files in the default folder.
   folder = await mkdtemp(join(tmpdir(), 'export-test-'))
   vi.stubEnv('TMPDIR', folder)
   origin = await openOrigin()
@@ -92,7 +92,7 @@ describe('an export', () => {
   })
 })
 
-// A server answers requests beside an export anyway.
+// On a server, requests and exports always run concurrently.
 test.runIf(testLane() === 'pglite')(
   'an export of a large table lets requests answer before its end, and is of one snapshot',
   async () => {
@@ -116,13 +116,13 @@ test.runIf(testLane() === 'pglite')(
     while (!state.isDone) {
       const rest = await fetch(`${origin.url}/rest/v1/places?select=id`, { headers: { apikey: origin.keys.anon } })
       expect([rest.status, await rest.json()]).toMatchObject([200, [{ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 }]])
-      // Moves an amount from a late row to an early one: a mixture of two states would have another sum.
+      // Moves an amount from a late row to an early one, so that a mixture of two states has another sum.
       if (answered++ === 0)
         await database.query(
           'update public.moving set amount = case id when 1 then 2 else 0 end where id in (1, 20000)',
         )
     }
-    // Of an export in one piece only the last request could come before its end.
+    // During an export in one piece, only the last request could be answered.
     expect(answered).toBeGreaterThan(2)
     const [, ...rows] = (await done).trim().split('\n')
     expect(rows.length).toBe(20_000)
@@ -213,7 +213,7 @@ describe('with small limits', () => {
   afterAll(() => small[Symbol.asyncDispose]())
   const fromSmall = (path: string) => fetch(`${small.url}/export/v1${path}`, { headers: { apikey: small.keys.anon } })
 
-  /** A place is free a moment after a client has seen the end of its answer. */
+  /** A place becomes free shortly after the client has received the end of its answer. */
   const whenFree = async (path: string) => {
     for (;;) {
       const answer = await fromSmall(path)
@@ -251,7 +251,7 @@ describe('with small limits', () => {
   test.runIf(testLane() === 'postgres')('a client that takes nothing any more loses its place', async () => {
     const stalled = await begun()
     const cut = once(stalled, 'error')
-    // Nothing of it is read before the place is free again.
+    // The client reads nothing until the place is free again.
     await untilFree()
     stalled.resume()
     expect((await cut)[0]).toBeInstanceOf(Error)

@@ -16,7 +16,7 @@ export const OPAQUE_SERVICE_KEY = 'sb_secret_of-the-tests'
 export interface TestOrigin extends AsyncDisposable {
   readonly url: string
   readonly db: TestDatabase
-  /** Where schemas of bodies set no bound. */
+  /** Places where schemas of bodies set no limit. */
   readonly unbounded: readonly string[]
   compileSchemas(): void
   readonly routes: readonly { readonly method: string; readonly url: string }[]
@@ -27,7 +27,7 @@ export interface TestOrigin extends AsyncDisposable {
   client(key: string, schema?: string): ReturnType<typeof makeClient>
 }
 
-/** A busy machine is no slow statement. */
+/** Timeouts that a busy machine does not reach. */
 export const PATIENT = { timeoutsMs: { anon: 60_000, authenticated: 60_000 } }
 
 /** The settings file of an origin, with members of its sections. */
@@ -35,7 +35,7 @@ export function settingsOf(origin: object, everyApp: object = {}): { TERRANE_SET
   return { TERRANE_SETTINGS: JSON.stringify({ everyApp, origin: { rest: PATIENT, ...origin } }) }
 }
 
-/** @param beside an origin that lives longer, whose database it takes */
+/** @param beside an origin that lives longer, and whose database is used */
 export async function openOrigin(
   env: Readonly<Record<string, string>> = {},
   beside: TestOrigin | null = null,
@@ -71,7 +71,7 @@ export async function openOrigin(
     sign: (claims) => signToken(claims, SECRET, 3600),
     client: (key, schema = 'public') => makeClient(url, key, schema),
     [Symbol.asyncDispose]: async () => {
-      // A connection whose answer has just ended is not idle yet, and would be waited for.
+      // A connection whose answer has just ended is not idle yet, so closing would wait for it.
       app.server.closeAllConnections()
       await app.close()
       await deps[Symbol.asyncDispose]()

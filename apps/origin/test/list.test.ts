@@ -8,7 +8,7 @@ import type { StorageDeps } from '../src/storage/access.ts'
 import { toStorageProblem } from '../src/storage/errors.ts'
 import { listRoutes } from '../src/storage/list-routes.ts'
 
-// How much of the storage a page of a list reads, by count.
+// Counts how much of the storage a page of a list reads.
 const NAMES = Array.from({ length: 40 }, (_, i) => `f/${String(i).padStart(2, '0')}`)
 const read = { listed: 0, described: 0, sizes: [] as (number | undefined)[] }
 const folder = await mkdtemp(join(tmpdir(), 'terrane-list-'))
@@ -104,7 +104,7 @@ test.each([true, false])('pages in another order hold each entry once (only this
     } while (cursor !== undefined)
     const all = flat ? [...NAMES, 'f/zz/'] : [...NAMES, 'f/zz/1', 'f/zz/2']
     expect(keys.toSorted()).toEqual(all)
-    // A page tells its folders apart from its objects.
+    // A page has its folders and its objects in separate lists.
     const objects = (some: string[]) => some.filter((key) => !key.endsWith('/'))
     if (sortBy.column === 'name') expect(objects(keys)).toEqual(objects(all).toReversed())
   }

@@ -467,7 +467,7 @@ describe('a file that costs too much', () => {
   const svg = (content: string) =>
     icon(`<svg xmlns="http://www.w3.org/2000/svg" width="512" height="512">${content}</svg>`)
 
-  // Slow: the limit of ten seconds is the time that a busy machine may need for an ordinary icon.
+  // Slow: a busy machine may take up to the limit of ten seconds for an ordinary icon.
   test('ends the process that draws, which draws the next one', { timeout: 120_000 }, async () => {
     using drawing = new DrawingProcess(10_000)
     const filters = '<feMorphology operator="dilate" radius="250"/>'.repeat(500)

@@ -56,7 +56,7 @@ test('a map is its owner’s: others see what was published of it while it is pu
     expect((await maps(key).from('public_maps').select().eq('id', id)).data).toEqual([shown])
   expect([await seen(stranger), await seen(anon)]).toEqual([[], null])
   expect((await maps(anon).from('maps').select('style')).status).toBe(401)
-  // Deleted while it is public, its key would stay.
+  // A public map cannot be deleted, because its key would stay valid.
   for (const key of [user, service])
     expect((await maps(key).from('maps').delete().eq('id', id)).error?.message).toBe(`the map ${id} is public`)
   expect((await publish({ is_public: false })).error).toBeNull()
@@ -86,7 +86,7 @@ test('legends of random columns have the rows that a count of each class has', a
   })
 })
 
-/** Numbers with nulls, NaN and infinity where the type has them; texts of a few kinds. */
+/** Numbers with nulls, NaN and infinity if the type has them; texts of a few kinds. */
 async function fill(column: string, random: () => number, scale: number): Promise<void> {
   const { database } = origin.db
   if (column === 'e') {
@@ -126,7 +126,7 @@ async function classified(column: string, seed: number): Promise<Coloring> {
   }
 }
 
-/** Rows of an entry of a legend, counted by a condition of its own. */
+/** Number of rows of a legend entry, counted by a separate condition. */
 async function countOf(column: string, legend: readonly LegendEntry[], i: number): Promise<number> {
   const [{ of }, next] = [legend[i]!, legend[i + 1]?.of]
   const isNumber = `abs(${column}::float8) <= 1.7976931348623157e308`
@@ -145,7 +145,7 @@ async function countOf(column: string, legend: readonly LegendEntry[], i: number
   return rows[0]!.n
 }
 
-/** As the console colours the most frequent texts. */
+/** Colours for the most frequent texts, as the console chooses them. */
 async function categories(): Promise<Coloring> {
   const headers = { apikey: origin.keys.service, authorization: `Bearer ${origin.keys.service}` }
   const answer = await fetch(`${origin.url}/vector/v1/public.columns/stats?property=e`, { headers })

@@ -1,4 +1,4 @@
-// Slow: some ninety requirements are asked for one by one.
+// Slow: some ninety requirements are tested one by one.
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { VectorTile } from '@mapbox/vector-tile'
 import { PbfReader } from 'pbf'
@@ -84,7 +84,7 @@ const feature = (properties: object, coordinates = [11, 48]) => ({
   geometry: { type: 'Point', coordinates },
 })
 const MADE = '/collections/public.made/items'
-/** Adds a feature and gives its address. */
+/** Adds a feature and returns its address. */
 const added = async (properties: object = { name: 'new' }) =>
   (await send('POST', MADE, feature(properties))).headers.get('location')!
 
@@ -250,7 +250,7 @@ const CORE: readonly Case[] = [
   ['fc-numberMatched', async () => (await bodyOf(`${ITEMS}?bbox=11.015,47,11.045,49&limit=1`))['numberMatched'], 3],
   [
     'fc-numberMatched',
-    // As the official suite counts: all pages behind each other.
+    // As in the official suite: the total over all pages.
     async () => {
       const first = await bodyOf(`${ITEMS}?limit=7`)
       let [page, count] = [first, first.features.length]
@@ -861,6 +861,6 @@ test('every class of requirements that is declared has requirements here', async
     ...of(TILE_CASES, 'ogcapi-tiles-1'),
   ])
   const short = declared.map((uri) => uri.replace('http://www.opengis.net/spec/', '').replace('/1.0/conf/', '/'))
-  // Common is a part of Features 1.
+  // OGC API Common is a part of Features 1.
   expect(short.filter((name) => !name.startsWith('ogcapi-common') && !tested.has(name))).toEqual([])
 })

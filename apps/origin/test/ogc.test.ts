@@ -103,13 +103,13 @@ describe('documents', () => {
       const answer = await ask(url)
       expect([url, answer.status]).toEqual([url, 200])
       if (!answer.headers.get('content-type')?.includes('json')) continue
-      // The description of the API is OpenAPI, which has no links.
+      // The description of the API is an OpenAPI document, which has no links.
       if (url.endsWith('/api')) continue
       const document = (await answer.json()) as { links: Link[]; collections?: { links: Link[] }[] }
       const own = ['self', 'alternate'].map((rel) => document.links.some((one) => one.rel === rel))
       expect([url, own]).toEqual([url, [true, true]])
       const all = [...document.links, ...(document.collections ?? []).flatMap(({ links }) => links)]
-      // Links from the collections on are followed for one of them.
+      // Links of collections are followed for one collection only.
       const more = all.filter(({ href }) => !href.includes('{') && !/collections\/public\.(?!metric)/.test(href))
       open.push(...more.map(({ href }) => href))
     }
@@ -231,7 +231,7 @@ describe('documents', () => {
       401,
       expect.stringContaining('Basic realm='),
     ])
-    // A page elsewhere that shows an answer as a picture has it sent, too.
+    // Another site's page can make a browser send the password by showing an answer as a picture.
     const picture = { ...basic(origin.keys.anon), 'sec-fetch-dest': 'image' }
     expect((await fetch(`${origin.url}/ogc/v1${PLACES}`, { headers: picture })).status).toBe(401)
     const opened = { ...basic(origin.keys.anon), 'sec-fetch-dest': 'document' }
@@ -309,7 +309,7 @@ describe('features', () => {
     const page = await readPage(session, found, query, AS_GEOJSON)
     expect([page.features.length, page.next, page.matched]).toEqual([1, ['offset', '1'], null])
     expect(asked.at(-1)).toBe('rollback to counted')
-    // The next page would be refused.
+    // A further page would exceed the maximum offset.
     expect((await readPage(session, found, { ...query, offset: 10_000_000 }, AS_GEOJSON)).next).toBeNull()
   })
 
@@ -326,7 +326,8 @@ describe('features', () => {
 
   test('of compound and bound systems have the axes of their first part', async () => {
     const systemsOf = (srid: number) => origin.db.database.session((own) => offeredSystems(own, srid))
-    // Of the EPSG registry: 5555 is ETRS89 / UTM 32N with heights, 3901 KKJ zone 3 (northing first), 5498 NAD83 with heights.
+    // Systems of the EPSG registry: 5555 is ETRS89 / UTM 32N with heights, 3901 KKJ zone 3 (northing first), 5498 NAD83
+    // with heights.
     expect((await systemsOf(5555)).at(-1)).toMatchObject({ isSwapped: false, isGeographic: false })
     expect((await systemsOf(3901)).at(-1)).toMatchObject({ isSwapped: true, isGeographic: false })
     expect((await systemsOf(5498)).at(-1)).toMatchObject({ isSwapped: true, isGeographic: true })
@@ -538,7 +539,7 @@ describe('filters', () => {
   test('edges of a large shape are straight in filter-crs, not in the system of the table', async () => {
     const asked = async (collection: string, query: string) =>
       (await bodyOf(`/collections/public.${collection}/items?${query}`)).features.map(({ id }) => id)
-    // Between the ends of this box its north edge lies 40 km from the chord in metres.
+    // The north edge of this box is curved in metres; its middle is 40 km from the straight line.
     const box = 'BBOX(0, 49.9, 18, 50.1)'
     expect(await asked('metric', cql(`S_INTERSECTS(geom, ${box})`))).toEqual(['a/b c'])
     expect(await asked('metric', cql(`S_INTERSECTS(geom, POLYGON((0 50.1, 18 50.1, 18 51, 0 51, 0 50.1)))`))).toEqual(
@@ -604,7 +605,7 @@ describe('filters', () => {
     JSON.stringify(between),
     JSON.stringify({ op: 'in', args: [{ property: 'floors' }, []] }),
   ])('as JSON %s is refused', async (filter) => {
-    // Longer ones do not fit into a URL.
+    // Longer filters do not fit into a URL.
     const answer = await ask(`${PLACES}?filter-lang=cql2-json&${cql(filter)}`)
     expect([400, 431]).toContain(answer.status)
   })
@@ -779,7 +780,7 @@ describe('changes', () => {
     const body = feature({ name: 'mine' })
     expect((await send('POST', PLACES, body, { key: origin.keys.anon })).status).toBe(405)
     expect((await send('DELETE', `${PLACES}/1`, undefined, { key: origin.keys.anon })).status).toBe(405)
-    // Rows of others, which policies do not let be changed, are not there.
+    // Rows of others that policies do not allow to be changed count as missing.
     expect((await send('PUT', `${PLACES}/1`, body)).status).toBe(404)
     expect((await send('DELETE', `${PLACES}/1`)).status).toBe(404)
     const other = '22222222-2222-4222-8222-222222222222'

@@ -43,7 +43,7 @@ test('a publishable key in the URL opens tiles of its tables to pages of its ori
   expect((await ask(`/vector/v1/public.shown${TILE}`)).status).toBe(200)
   expect((await ask(`/vector/v1/shown${TILE}`, { referer: `${PAGE}/map.html` })).status).toBe(200)
   const { tiles } = (await (await ask('/vector/v1/shown')).json()) as { tiles: string[] }
-  // A map that was given the description asks for tiles with the same key.
+  // A map with this description requests tiles with the same key.
   expect(tiles[0]).toContain(`apikey=${key}`)
   expect(await (await ask('/vector/v1/catalog')).json()).toMatchObject({ tiles: { 'public.shown': {} } })
   expect(Object.keys(((await (await ask('/vector/v1/catalog')).json()) as { tiles: object }).tiles)).toEqual([

@@ -1,10 +1,10 @@
-/** Random queries with embedded resources, and what they give by brute force over the rows. */
+/** Random queries with embedded resources, and their results by brute force over the rows. */
 
 import type { Random, Row } from './random-tables.ts'
 
 type Value = unknown
 
-/** Ways from a table: what `select` writes, and where they lead. */
+/** Relationships of a table: their text in `select`, and the related table. */
 const WAYS: Readonly<
   Record<string, readonly { text: string; to: string; one?: string; many?: string; visits?: string }[]>
 > = {
@@ -32,7 +32,7 @@ type Way = (typeof WAYS)[string][number]
 interface Node {
   readonly table: string
   readonly columns: readonly { name: string; alias: string }[]
-  /** Functions over the rows instead of rows; grouped by the columns. */
+  /** Aggregates, grouped by the columns. */
   readonly aggregates: readonly { name: string; of: string | null; alias: string }[]
   readonly children: readonly {
     way: Way
@@ -103,7 +103,7 @@ function randomNode(make: Make, table: string, depth: number, isLeaf = false): N
     const name = alias()
     const written = isSpread ? way.text.split('!')[0]! : name
     const node = randomNode(make, way.to, depth + 1, isSpread)
-    // A spread of rows takes no functions, and one of a row lifts them.
+    // A spread to-many relationship has no aggregates; a spread to-one relationship lifts them.
     const plain = isSpread
       ? { ...node, aggregates: [], columns: [{ name: 'id', alias: alias() }, ...node.columns] }
       : node

@@ -5,7 +5,7 @@ import { decodePicture, imageOf, writeGeoTiff, type FixtureType } from '@terrane
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openOrigin, type TestOrigin } from './harness.ts'
 
-/** No address of this machine's network: a guard refuses it before anything is dialled. */
+/** An address outside of this machine's network, which a guard refuses before any connection. */
 const PRIVATE = 'http://169.254.169.254'
 const SIDE = 64
 const AFFINE = [693_000, 10, 0, 5_336_000, 0, -10] as const

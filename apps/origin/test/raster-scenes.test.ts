@@ -26,7 +26,7 @@ const tiff = (image: ImageSource, more: { step?: number; left?: number; nodata?:
     ...(more.nodata !== undefined && { nodata: String(more.nodata) }),
   })
 
-/** The band of an image as an image. */
+/** One band of an image as an image. */
 function bandOf(image: ImageSource, band: number): ImageSource {
   const { width, height, bands } = image
   const read: ImageSource['read'] = (x, y, w, h) => {

@@ -243,7 +243,7 @@ describe('boxes that cannot be drawn are refused by name', () => {
     ['11,89,12,90', 404, 'TILE_OUTSIDE'],
     ['11,48,12,90.png?dst_crs=epsg:3857', 422, 'AREA_OUTSIDE_CRS'],
     ['11,48,12,90.png?dst_crs=epsg:32632', 200, null],
-    // Pixels of a third of a degree have no centre in a raster of a fifth.
+    // The pixels of a third of a degree have no centre in a raster that covers a fifth of a degree.
     ['-180,-90,180,90', 404, 'TILE_OUTSIDE'],
     ['-180,-90,180,90.png?dst_crs=epsg:32632', 404, 'TILE_OUTSIDE'],
     ['-1e300,-1e300,1e300,1e300.png?coord_crs=epsg:3857', 400, 'BAD_PARAMETER'],
@@ -301,7 +301,8 @@ describe('computed pictures and values', () => {
     const npy = async (path: string) => Buffer.from(await (await ask(path)).arrayBuffer()).toString('latin1', 10, 100)
     expect(await npy(`/preview?${FILE}&width=20&height=30&format=npy`)).toContain('(4, 30, 20)')
     const box = `/bbox/11.5,48.1,11.6,48.2.npy?${FILE}&return_mask=false&max_size=100&padding=2`
-    // Shapes by rasterio's rules: square pixels in dst_crs, that of the coordinates unless given, as fine as the raster.
+    // Shapes by rasterio's rules: square pixels in dst_crs (by default the CRS of the coordinates), in the resolution
+    // of the raster.
     expect(await npy(`${box}&dst_crs=epsg:4326`)).toContain('(3, 100, 100)')
     expect(await npy(box)).toContain('(3, 100, 100)')
     expect(await npy(`${box}&dst_crs=epsg:3857`)).toContain('(3, 100, 67)')

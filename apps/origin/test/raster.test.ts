@@ -64,7 +64,7 @@ describe('pictures of a stored GeoTIFF', () => {
     expect([magma.status, viridis.status]).toEqual([200, 200])
     expect(magma.headers.get('etag')).not.toBe(viridis.headers.get('etag'))
     expect((await magma.bytes()).toString()).not.toBe((await viridis.bytes()).toString())
-    // The tag is of what is drawn: the order and the spelling of parameters are not part of it.
+    // The ETag depends on the drawn picture, not on the order and spelling of parameters.
     const again = await ask('/preview.png?colormap_name=MAGMA&max_size=64&bidx=1&url=storage://imagery/a/scene.tif&x=1')
     expect(again.headers.get('etag')).toBe(magma.headers.get('etag'))
     const styles = ['nodata=nan', 'nodata=0', 'rescale=0,9', 'colormap={"1":"%23ff0000"}', 'colormap={"1":"%2300ff00"}']
@@ -213,7 +213,7 @@ describe('whose pictures', () => {
     expect([await status(0, anon), await status(1, anon), await status(2, anon)]).toEqual([200, 404, 404])
     expect([await status(0, service), await status(1, service), await status(2, service)]).toEqual([200, 200, 200])
     expect([await status(3, service), await status(9, service)]).toEqual([404, 404])
-    // Together they are a mosaic; anon may not read all of them.
+    // Together the sources are a mosaic, and anon may not read all of them.
     expect(await codeOf(await ask('/preview?url=embeddings://many', anon))).toEqual([404, 'SOURCE_NOT_FOUND'])
     expect((await ask('/preview?url=embeddings://many', service)).status).toBe(200)
     expect((await ask('/preview?url=embeddings://many&sources=0', anon)).status).toBe(200)

@@ -73,7 +73,7 @@ test('functions of extensions are not found unless they are named, for any role'
     })
     expect((await client.rpc('postgis_full_version')).status).toBe(404)
   }
-  // Arguments of PostGIS functions have no names: the call is found, and fails for another reason.
+  // Arguments of PostGIS functions have no names, so the function is found, and the call fails for another reason.
   expect((await anon().rpc('st_isvalid')).error?.hint).toContain('public.st_isvalid')
 })
 
@@ -160,7 +160,7 @@ describe('a statement that runs for too long', () => {
     await sleep(500)
     stop.abort()
     expect((await asking).error?.message).toContain('AbortError')
-    // On the embedded database it would wait for the statement, on a server for the lock.
+    // This would wait for a running statement on the embedded database, and for the lock on a server.
     await database.query('lock table public.left_behind; drop table public.left_behind')
   })
 })

@@ -364,7 +364,7 @@ describe('functions, through supabase-js', () => {
     for (const [name, argument, code] of [
       ['guarded', 'z', 'PGRST202'],
       ['mixed', 'z', 'PGRST202'],
-      // The database has no clear choice either.
+      // The call is ambiguous for the database, too.
       ['mixed', 'a', '42725'],
     ] as const) {
       const { error } = await anon().rpc(name, { [argument]: 1 })

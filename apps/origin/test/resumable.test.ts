@@ -15,7 +15,7 @@ afterAll(() => origin[Symbol.asyncDispose]())
 const CHUNK = 600_000
 const content = randomBytes(2_500_000)
 
-/** An upload as the page does it; `stopAfter` cuts it off once so many bytes have arrived. */
+/** An upload as the page does it; `stopAfter` aborts it after this many bytes have arrived. */
 function upload(
   metadata: Record<string, string>,
   options: { url?: string; stopAfter?: number; key?: string; body?: Buffer } = {},
@@ -82,7 +82,7 @@ test('an upload that could not become an object when it was whole becomes one wh
     const headers = { 'tus-resumable': '1.0.0', apikey: key, authorization: `Bearer ${key}` }
     return fetch(begun.url ?? '', { method: 'HEAD', headers })
   }
-  // It must not hear that all of it is there: it would believe that it is done.
+  // The answer must not state the full offset, which the client would take for a completed upload.
   expect((await head(origin.keys.service)).status).toBe(404)
   await storage.createBucket('later', { public: false })
   expect((await head(origin.keys.anon)).status).toBe(403)
@@ -118,7 +118,7 @@ test('an upload that defers its length is held to the limit of its bucket', asyn
   const fits = await tus('PATCH', await defer(), { ...part, 'upload-length': '1000' }, Buffer.alloc(1000))
   expect(fits.status).toBe(204)
   expect((await storage.from('pictures').info('deferred.tif')).data).toMatchObject({ size: 1000 })
-  // The limit is that of the moment in which the object is made.
+  // The limit at the time when the object is made applies.
   await storage.createBucket('shrinks', { public: false })
   const late = { bucketName: 'shrinks', objectName: 'a.bin' }
   const url = (await begin(late, { 'upload-length': '500' })).headers.get('location') ?? ''
@@ -156,7 +156,7 @@ test('only the service role learns of an upload, and only by its id', async () =
       expect(await answer.text()).not.toMatch(/ENOENT|resumable\/[^"]*json'|\/tmp/)
     }
   }
-  // Its file of facts is still there.
+  // The file with its facts still exists.
   expect((await tus('HEAD', url)).status).toBe(200)
   expect((await tus('DELETE', url)).status).toBe(204)
 })

@@ -28,7 +28,7 @@ afterAll(async () => {
 })
 
 const headersOf = ({ keys }: TestOrigin) => ({ apikey: keys.service, authorization: `Bearer ${keys.service}` })
-/** Sends chunks to one origin until so many bytes have arrived; returns the path of the upload. */
+/** Sends chunks to one origin until this many bytes have arrived; returns the path of the upload. */
 function send(origin: TestOrigin, body: Buffer, options: { path?: string; stopAfter?: number } = {}): Promise<string> {
   const { path, stopAfter = Infinity } = options
   return new Promise((resolve, reject) => {
@@ -64,7 +64,7 @@ describe('two origins', () => {
       path = await send(origin, content, { path, stopAfter })
     await send(first, content, { path })
     expect((await download(second, '3100000.bin')).equals(content)).toBe(true)
-    // Nothing of it is kept, and the API shows none of it.
+    // Nothing of the upload remains, and the API does not show its bucket.
     expect((await fetch(`${second.url}${path}`, { method: 'HEAD', headers: { ...headersOf(second), 'tus-resumable': '1.0.0' } })).status).toBe(404) // prettier-ignore
     const buckets = (await second.client(second.keys.service).storage.listBuckets()).data
     expect(buckets?.map(({ id }) => id)).toEqual(['files'])

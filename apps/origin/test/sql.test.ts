@@ -180,7 +180,7 @@ describe('a statement', () => {
 })
 
 describe('a hostile statement', () => {
-  /** Ways out of the role, and what each would change or tell. */
+  /** Attempts to leave the role, each with a possible effect. */
   const HOSTILE = [
     `select set_config('role', 'none', true) as a`,
     `select set_config('role', 'none', false) as a`,

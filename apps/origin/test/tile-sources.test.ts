@@ -65,7 +65,7 @@ describe('several sources in one tile', () => {
     expect(await namesOf(origin.keys.anon)).toEqual([1, 1, { gid: USER, name: 'l' }])
     expect(await namesOf(origin.keys.user)).toEqual([2, 1, { gid: USER, name: 'l' }])
     expect(Object.keys(await layersOf(await ask(`/dots,layered${AT}`)))).toEqual(['dots', 'made'])
-    // A source that shows nothing here adds nothing.
+    // A source without features in this tile adds no layer.
     expect(Object.keys(await layersOf(await ask(`/dots,lines${AT}?name=eq.l`)))).toEqual(['lines'])
     expect((await ask('/dots,lines/10/0/0')).status).toBe(204)
   })
@@ -268,7 +268,7 @@ describe('an archive', () => {
     header.writeUInt8(2, 97)
     const service = origin.client(origin.keys.service)
     await service.storage.from('open').upload('bomb.pmtiles', Buffer.concat([header, root]))
-    // No entry has this tile.
+    // The directory has no entry for this tile.
     expect((await asked('open/bomb.pmtiles/10/544/355')).status).toBe(422)
   })
 

@@ -36,7 +36,7 @@ afterAll(() => origin[Symbol.asyncDispose]())
 
 const ask = (path: string, key = origin.keys.anon, headers: Record<string, string> = {}) =>
   fetch(`${origin.url}/vector/v1${path}`, { headers: { apikey: key, authorization: `Bearer ${key}`, ...headers } })
-/** The tile of zoom 10 in which most of the places lie. */
+/** The tile of zoom 10 that contains most of the places. */
 const AT = '/10/544/355'
 
 async function featuresOf(path: string, key = origin.keys.anon) {
@@ -115,7 +115,7 @@ describe('tiles of a table', () => {
     // The point lies within the hole of the area.
     expect(features.map(({ id }) => Number(id)).toSorted((a, b) => a - b)).toEqual([1])
     const point = features[0]!.rings[0]![0]!
-    // The embedded database has positions to 4 cm, the side of 64 units.
+    // The embedded database has a precision of 4 cm, which is 64 units here.
     expect(Math.abs(point.x - (x % 1) * 4096)).toBeLessThan(66)
     expect(Math.abs(point.y - (y % 1) * 4096)).toBeLessThan(66)
     expect(await (await ask('/places')).json()).toMatchObject({ minzoom: 0, maxzoom: 24 })
@@ -176,7 +176,7 @@ describe('whose rows', () => {
       grant select on public.owned to anon, authenticated`)
     const asked = Array.from({ length: 500 }, (_, i) => ({
       key: i % 2 === 0 ? origin.keys.user : origin.keys.anon,
-      // Each tile is asked for by both, one right after the other.
+      // Both callers request each tile, one right after the other.
       path: `/owned/12/${2177 + ((i >> 1) % 6)}/${1418 + ((i >> 2) % 5)}?id=gte.${(i >> 1) % 25}`,
     }))
     let own = 0
@@ -387,7 +387,7 @@ describe('our own encoder beside the database', () => {
         const [expected, found] = [shapesOf(theirs), shapesOf(ours)]
         for (const id of new Set([...expected.keys(), ...found.keys()])) {
           const [one, other] = [expected.get(id), found.get(id)]
-          // A shape that only touches the edge of the buffer may be in one of them only.
+          // A shape that only touches the edge of the buffer may be in only one of the tiles.
           const points = [one, other].flatMap((shape) => shape?.rings.flat() ?? [])
           if (points.every(isAtRim)) continue
           expect([z, x, y, id, other?.properties]).toEqual([z, x, y, id, one?.properties])
@@ -420,13 +420,13 @@ function shapesOf(tile: Uint8Array | null): Map<number, { properties: object; ri
 
 const UNITS = 2
 
-/** Where a line is cut off hangs on its slope once it was rounded. */
+/** The rounded slope of a line determines where it is cut off. */
 function isAtRim({ x, y }: { x: number; y: number }): boolean {
   const [low, high] = [-64 + UNITS, 4096 + 64 - UNITS]
   return x <= low || y <= low || x >= high || y >= high
 }
 
-/** Vertices of shapes, but those at the rim, that lie farther than two units from other shapes' outlines. */
+/** Vertices of shapes, except at the rim, that are farther than two units from other shapes' outlines. */
 function farFrom(rings: readonly Ring[], others: readonly Ring[]): Ring {
   return rings.flat().filter((point) => !isAtRim(point) && !others.some((ring) => isNear(point, ring)))
 }

@@ -9,7 +9,7 @@ const KEY = 'dGhlIHNhbXBsZSBub25jZQ=='
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 const FLOOD = 64 * 1024 * 1024
 
-/** Requests to the service behind the origin, and its ends of the WebSockets. */
+/** Requests to the service behind the origin, and the service's ends of the WebSockets. */
 const asked: { readonly url: string; readonly headers: IncomingHttpHeaders }[] = []
 const sockets: Socket[] = []
 let flooded = 0
@@ -39,13 +39,13 @@ service.on('upgrade', (request: IncomingMessage, socket: Socket) => {
   else socket.on('data', (bytes: Buffer) => answer(socket, unmasked(bytes)))
 })
 
-/** Sends a frame back; after that of a close the server ends the connection. */
+/** Sends a frame back; after a close frame, the server ends the connection. */
 function answer(socket: Socket, frame: Buffer): void {
   socket.write(frame)
   if ((frame[0]! & 0x0f) === 8) socket.end()
 }
 
-/** Writes as fast as it is taken. */
+/** Writes as fast as the other end reads. */
 function flood(socket: Socket): void {
   const chunk = Buffer.alloc(1 << 20, 'x')
   const more = () => {
@@ -58,7 +58,7 @@ function flood(socket: Socket): void {
   more()
 }
 
-/** The frames of a caller as a server sends them: for texts of up to 125 bytes, one frame a chunk. */
+/** The frames of a client as a server would send them; for texts of up to 125 bytes, with one frame per chunk. */
 function unmasked(frame: Buffer): Buffer {
   const size = frame[1]! & 0x7f
   const mask = frame.subarray(2, 6)
@@ -86,7 +86,7 @@ beforeEach(() => {
   flooded = 0
 })
 
-/** Asks for a WebSocket by hand; resolves when the head of the answer is there. */
+/** Requests a WebSocket by hand; resolves when the head of the answer has arrived. */
 async function raw({ url }: TestOrigin, path: string, headers: readonly string[] = ['upgrade: websocket'], key = KEY) {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)

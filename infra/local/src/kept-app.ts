@@ -27,7 +27,7 @@ export class KeptApp implements AsyncDisposable {
     return kept
   }
 
-  /** True while it listens, as far as is known. */
+  /** True while the app runs, as far as this process knows; false during a restart. */
   get isRunning(): boolean {
     return this.#app !== null
   }

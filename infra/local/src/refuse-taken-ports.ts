@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { TerraneError } from '@terrane/core'
 import type { Settings } from './settings.ts'
 
-/** @throws PORT_TAKEN, before anything is started, with every port of the stack that something listens on */
+/** @throws PORT_TAKEN with every port of the stack that another program uses; call it before anything is started */
 export async function refuseTakenPorts({ ports, databaseUrl }: Settings): Promise<void> {
   const taken: string[] = []
   for (const [name, port] of Object.entries(ports)) {

@@ -25,7 +25,7 @@ export interface Stack extends AsyncDisposable {
  * Starts the database and every app in the order of their dependencies. Disposing of it stops them in reverse order. An
  * app that ends by itself is restarted.
  *
- * @param signal stops what starts
+ * @param signal aborts the start
  */
 export async function startStack(settings: Settings, keys: Keys, signal?: AbortSignal): Promise<Stack> {
   await refuseTakenPorts(settings)

@@ -16,7 +16,7 @@ const verify = createVerifier({
 })
 const anon = await signToken({ iss: 'terrane', ref: 'demo', role: 'anon' }, secret, 3600)
 const user = await signToken({ sub: 'u1', role: 'authenticated', aud: ['x', 'authenticated'] }, secret, 3600)
-/** A token of a payload that JSON can say and an object cannot. */
+/** A token with a payload that JSON can express but a JavaScript object cannot. */
 function signPayload(payload: string): string {
   const text = [JSON.stringify({ alg: 'HS256' }), payload]
     .map((part) => Buffer.from(part).toString('base64url'))
@@ -118,7 +118,7 @@ describe('tokens', () => {
       .sign(privateKey)
     const first = await viaJwks(token)
     expect(first).toMatchObject({ role: 'authenticated', subject: 'u2' })
-    // A key of the set may be withdrawn: its tokens are verified each time.
+    // A key of the set may be withdrawn, so its tokens are verified each time.
     expect(await viaJwks(token)).not.toBe(first)
     await expect(viaJwks(user)).rejects.toMatchObject({ message: expect.stringContaining('algorithm') as string })
     await expect(verify(token)).rejects.toMatchObject({ message: expect.stringContaining('algorithm') as string })

@@ -14,7 +14,7 @@ type HeaderValue = string | string[] | undefined
 /**
  * Reads `apikey` and `Authorization: Bearer` of a request.
  *
- * @throws UNAUTHORIZED when a header is there in a form that cannot be a key
+ * @throws UNAUTHORIZED when a header has a form that no key has
  */
 export function readCredentials(headers: Readonly<Record<string, HeaderValue>>): Credentials {
   const authorization = single(headers['authorization'], 'Authorization')

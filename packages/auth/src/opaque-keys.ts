@@ -2,7 +2,10 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Principal } from './principal.ts'
 import { canonicalOf } from './spelling.ts'
 
-/** SHA-256 of a key, lower-case hex: the only form in which a key is stored. Of a token it is that of its canonical text. */
+/**
+ * SHA-256 of a key, lower-case hex: the only form in which a key is stored. For a token, it is the hash of the
+ * canonical text.
+ */
 export function hashKey(key: string): string {
   return createHash('sha256').update(canonicalOf(key)).digest('hex')
 }

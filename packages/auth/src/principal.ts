@@ -4,7 +4,10 @@
  */
 export type Role = 'anon' | 'authenticated' | 'service_role' | 'services' | 'operator'
 
-/** Scopes of keys: a services key has the job API or the routing engine, an anon key tables and pages. */
+/**
+ * Scopes of keys: a services key has the job API and the routing engine, a publishable key has tables and origins of
+ * pages.
+ */
 export type KeyScope = 'jobs' | 'routes' | PublicScope
 /** A limit of a publishable key: a table, `schema.name`, or the origin of pages, `*` for any. */
 export type PublicScope = `table:${string}` | `origin:${string}`
@@ -21,7 +24,10 @@ export interface Principal {
   readonly scopes: readonly KeyScope[] | null
   /** The user's id (`sub`) of a user token. */
   readonly subject: string | null
-  /** Every claim of a token; role alone for an opaque key. Safe to hand to the database as `request.jwt.claims`. */
+  /**
+   * All claims of a token, or only the role of an opaque key. They may be passed to the database as
+   * `request.jwt.claims`.
+   */
   readonly claims: Readonly<Record<string, unknown>>
 }
 

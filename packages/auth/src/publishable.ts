@@ -1,6 +1,6 @@
 import type { Principal, PublicScope } from './principal.ts'
 
-/** Limits of a publishable key, which stands in the URLs of a public page. */
+/** Limits of a publishable key, which is part of the URLs of a public page. */
 export interface PublicLimits {
   /** `schema.name` each. */
   readonly tables: readonly string[]
@@ -21,7 +21,10 @@ export function publicLimitsOf({ role, scopes }: Principal): PublicLimits | null
   return { tables: named('table:'), origins: named('origin:') }
 }
 
-/** Whether a page may use a key, by the `Origin` or else the `Referer` of its request; without either only where any may. */
+/**
+ * Whether a page may use a key, by the `Origin` of its request or else by `Referer`. Without both headers, only a key
+ * for any origin is accepted.
+ */
 export function isFromOrigin(
   { origins }: PublicLimits,
   headers: { readonly origin?: string | undefined; readonly referer?: string | undefined },

@@ -2,7 +2,7 @@ import { equivalentsOf, headerOf } from './spelling.ts'
 
 /** Names by which a token can be revoked. */
 export interface TokenNames {
-  /** The canonical texts that name it; two of an ES256 token. */
+  /** Canonical texts of the token; an ES256 token has two. */
   readonly texts: readonly string[]
   /** Its id (RFC 7519, 4.1.7); null without one. */
   readonly jti: string | null

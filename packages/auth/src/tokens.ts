@@ -5,7 +5,10 @@ import type { Principal, Role } from './principal.ts'
 import { headerOf, requireCanonical } from './spelling.ts'
 import type { CheckRevoked } from './token-names.ts'
 
-/** How the tokens of a project are verified. Algorithms are pinned: HS256 by the secret, ES256 and RS256 by the JWKS. */
+/**
+ * Settings for verifying the tokens of a project. Algorithms are pinned: HS256 by the secret, ES256 and RS256 by the
+ * JWKS.
+ */
 export interface TokenTrust {
   readonly projectRef: string
   readonly jwtSecret?: string
@@ -48,7 +51,9 @@ export async function verifyToken(token: string, trust: TokenTrust): Promise<Pri
   }
 }
 
-/** Whether a token that was verified was verified by the project's secret, not by keys that may be replaced. */
+/**
+ * Whether a verified token was signed with the project's secret, and not with a key of the JWKS, which may be replaced.
+ */
 export function isSignedBySecret(token: string): boolean {
   return algorithmOf(token) === 'HS256'
 }
@@ -114,7 +119,7 @@ function algorithmOf(token: string): string {
   throw unauthorized({ reason: 'malformed' })
 }
 
-/** A key set that cannot be fetched is the server's trouble, not the caller's: such errors pass through. */
+/** Errors of fetching the key set are the server's fault, so they are passed on unchanged. */
 function refusal(cause: unknown): unknown {
   if (cause instanceof errors.JWTExpired) return unauthorized({ reason: 'expired' })
   if (cause instanceof errors.JWKSTimeout) return cause

@@ -15,15 +15,15 @@ export interface VerifierOptions {
   readonly keys?: readonly StoredKey[]
   /** Looks up a hash in the stored keys; throws UNAUTHORIZED for an expired or revoked key, even if it is a token. */
   readonly findStoredKey?: (sha256: string) => Promise<Principal | null>
-  /** Asked of every token that is good otherwise, each time. */
+  /** Called for every otherwise valid token, at each verification. */
   readonly checkRevoked?: CheckRevoked
-  /** How tokens are verified; without it no token is accepted. */
+  /** Settings for verifying tokens; without them no token is accepted. */
   readonly trust?: TokenTrust
-  /** Accepts only publishable keys, whose limits the caller must enforce; when absent, these are refused. */
+  /** Accepts only publishable keys, whose limits the caller must enforce. When absent, publishable keys are refused. */
   readonly onlyPublishable?: boolean
 }
 
-/** Most tokens whose verified signature is remembered. */
+/** Maximum number of tokens whose verified signature is cached. */
 const MAX_KNOWN = 2000
 
 /** Makes the verifier of a process. A configured key is matched first, then a stored one, then a token is verified. */

@@ -106,7 +106,7 @@ test('the second signature of a revoked ES256 token is refused as the first', as
   const s = order - BigInt(`0x${bytes.subarray(32).toString('hex')}`)
   bytes.write(s.toString(16).padStart(64, '0'), 32, 'hex')
   const twin = `${header}.${payload}.${bytes.toString('base64url')}`
-  // A verifier that follows RFC 7515 takes it.
+  // A verifier that follows RFC 7515 accepts it.
   expect((await jwtVerify(twin, publicKey)).payload).toMatchObject({ role: 'anon' })
   const revoked = hashKey(token)
   const verify = createVerifier({

@@ -19,7 +19,7 @@ export interface SubmitOptions {
 }
 
 export interface RunOptions extends SubmitOptions {
-  /** Told whenever the job is further than before. */
+  /** Called when the record of the job has changed and states progress. */
   readonly onProgress?: (progress: JobProgress, job: AnyJob) => void
 }
 
@@ -43,11 +43,11 @@ export interface JobsClient {
     options?: ListOptions,
   ): Promise<{ readonly data: readonly JobOf<Name>[]; readonly next_cursor: string | null }>
   cancel<Name extends TaskName>(task: Name, id: string): Promise<JobOf<Name>>
-  /** Queues the request of a failed job once more, as a job of its own. */
+  /** Queues the request of a failed job again, as a new job. */
   retry<Name extends TaskName>(task: Name, id: string): Promise<JobOf<Name>>
 }
 
-/** How long to wait between two looks at a job. */
+/** Milliseconds between polls of a job: the first interval, which grows to the longest. */
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 2000
 /** Number of failed polls in a row after which waiting ends: a worker needs less time to restart. */
@@ -102,7 +102,7 @@ function pathOf(task: string, id: string): string {
   return `/jobs/${task}/${encodeURIComponent(id)}`
 }
 
-/** The worker could not be reached, is busy, or is being started anew: the job goes on. */
+/** True when the worker is unreachable, busy or restarting; the job continues meanwhile. */
 function isPassing(error: unknown): boolean {
   if (error instanceof TerraneProblem) return error.status === 429 || error.status >= 500
   return error instanceof TypeError

@@ -33,5 +33,5 @@ export type ResultOf<Name extends TaskName> = NonNullable<JobOf<Name>['result']>
 export type InputOf<Name extends TaskName> =
   paths[`/jobs/${Name}`]['post']['requestBody']['content']['application/json']
 
-/** How far a job is. */
+/** Progress of a job. */
 export type JobProgress = NonNullable<AnyJob['progress']>

@@ -7,7 +7,7 @@ import { afterEach, expect, expectTypeOf, test } from 'vitest'
 import { createClient, JobFailed, type ResultOf } from '../src/index.ts'
 import { importFile } from './example.ts'
 
-/** A worker that answers in turn what it was told, and keeps what it was asked. */
+/** A worker that gives the answers in order, and records its requests. */
 async function startWorker(answers: (readonly [status: number, body: unknown])[]) {
   const asked: { call: string; body: unknown; headers: IncomingMessage['headers'] }[] = []
   const server = createServer((request, response) => {

@@ -1,6 +1,6 @@
 import { createClient, JobFailed } from '@terrane/client'
 
-/** Imports a file that lies in the storage of the project; the name of the table, or why there is none. */
+/** Imports a file in the storage of the project. Returns the name of the table, or the reason for a failure. */
 export async function importFile(
   url: string,
   key: string,

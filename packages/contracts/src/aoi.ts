@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 
-/** An area of interest. Its coordinates are checked by the task, which names the position that is wrong. */
+/** An area of interest. The task checks its coordinates and names an invalid position. */
 export const aoiGeoJson = () =>
   Type.Object(
     { type: Type.Enum(['Polygon', 'MultiPolygon', 'Feature', 'FeatureCollection']) },

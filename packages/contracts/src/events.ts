@@ -5,8 +5,8 @@ import { existingName } from './identifiers.ts'
 import { named, nullable, ref } from './named.ts'
 
 /**
- * Header with the depth of a chain of functions, as the functions host signed it. The origin keeps it beside what a request
- * writes (setting `terrane.depth`), and the worker sends it with the events of that.
+ * Header with the depth of a chain of functions, as the functions host signed it. The origin stores it with the changes
+ * of a request (setting `terrane.depth`), and the worker sends it with the events of those changes.
  */
 export const DEPTH_HEADER = 'x-terrane-depth'
 
@@ -178,5 +178,5 @@ export const DeadLetterChoice = Type.Object(
   { additionalProperties: false, minProperties: 1 },
 )
 
-/** How many dead letters were sent again or deleted. */
+/** Number of dead letters that were sent again or deleted. */
 export const DeadLetterCount = Type.Object({ count: Type.Integer({ minimum: 0 }) })

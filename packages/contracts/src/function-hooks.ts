@@ -3,10 +3,16 @@ import { TASK_NAMES, type TaskName } from './job.ts'
 const NAME = '[A-Za-z_][A-Za-z0-9_]{0,62}'
 const CHANGE = `(?:insert|delete|update(?: of ${NAME}(?:, ${NAME}){0,19})?)`
 
-/** Pattern of an entry of `tables` in function.json: `insert or update of status on orders`, as triggers of PostgreSQL are made. */
+/**
+ * Pattern of an entry of `tables` in function.json: `insert or update of status on orders`, in the notation of
+ * PostgreSQL triggers.
+ */
 export const TABLE_ENTRY = `^${CHANGE}(?: or ${CHANGE}){0,2} on ${NAME}$`
 
-/** Pattern of an entry of `jobs` in function.json: a task or `*`, and the end where it is one alone, such as `exportTable: failed`. */
+/**
+ * Pattern of an entry of `jobs` in function.json: a task or `*`, optionally limited to one outcome, such as
+ * `exportTable: failed`.
+ */
 export const JOB_ENTRY = `^(?:\\*|${TASK_NAMES.join('|')})(?:: (?:success|failed))?$`
 
 /** Changes of a table in schema public that a function is called for. `columns`: an update must change one; null: any. */
@@ -27,7 +33,7 @@ export function readTableEntry(entry: string): DeclaredTable {
   const end = entry.lastIndexOf(' on ')
   const changes = entry.slice(0, end).split(' or ')
   const events = new Set(changes.map((change) => change.split(' ', 1)[0]!.toUpperCase()))
-  // An update without columns is any.
+  // `update` without columns means an update of any column.
   const lists = changes.filter((change) => change.startsWith('update')).map((change) => change.split(' of ')[1])
   const columns = lists.includes(undefined) ? [] : lists.flatMap((list) => list!.split(', '))
   return {

@@ -5,7 +5,9 @@ import { IDENTIFIER_PATTERN } from './names.ts'
 export const identifier = (description: string) =>
   Type.String({ pattern: IDENTIFIER_PATTERN, minLength: 1, maxLength: 63, description })
 
-/** A name in the database, whatever its characters but controls: it is quoted wherever it is used. */
+/**
+ * Name of an existing database object, with any characters except control characters. It is quoted wherever it is used.
+ */
 export const existingName = (
   description: string,
   options: { readonly default?: string; readonly examples?: string[] } = {},

@@ -5,7 +5,7 @@ import { JobWarning } from './warnings.ts'
 
 const { fileUrl, storagePath, sourceSrs, encoding, csv, types } = Ogr2ogrImport.properties
 
-/** Body of `POST /inspect`: a file, and how it is to be read, as ogr2ogrImport takes them. */
+/** Body of `POST /inspect`: a file and its read options, as in ogr2ogrImport. */
 export const InspectFile = Type.Object(
   {
     fileUrl,

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { named, nullable, ref } from './named.ts'
 
-/** The tasks of the worker: the six of the interface document in its order, then the other ones. */
+/** The tasks of the worker. */
 export const TASK_NAMES = [
   'osmImportArea',
   'overtureImportArea',

@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchema } from 'typebox'
 
-/** A schema that stands once in the OpenAPI components and is used elsewhere through {@link ref}. */
+/** A schema that is defined once in the OpenAPI components and used elsewhere through {@link ref}. */
 export type Named<S extends TSchema = TSchema> = S & { readonly $id: string }
 
 /** Gives a schema the name under which the OpenAPI document shows it. */

@@ -11,7 +11,7 @@ export const PlaceQuery = Type.Object(
 )
 export type PlaceQuery = Static<typeof PlaceQuery>
 
-/** An area that a name stands for. */
+/** Result of a search by name: an area with its outline. */
 export const Place = named(
   'Place',
   Type.Object({

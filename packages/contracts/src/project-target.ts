@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { PROJECT_REF_PATTERN } from './names.ts'
 
-/** Which project a job of the shared pool is for, and, where the pool allows it, how to reach it. */
+/** Project of a job on the shared pool, with its credentials if the pool accepts them. */
 export const ProjectTarget = Type.Object(
   {
     projectRef: Type.String({ pattern: PROJECT_REF_PATTERN, description: 'The project the job belongs to.' }),

@@ -98,7 +98,7 @@ const PmtilesResult = Type.Object({
 
 const ExportResult = Type.Object({ ...stored, format: Type.Enum([...EXPORT_FORMATS]), rows: Type.Integer() })
 
-/** `result` of a job that ended well, by task. */
+/** `result` of a successful job, by task. */
 export const TASK_RESULTS = {
   osmImportArea: OsmImportResult,
   overtureImportArea: OvertureImportResult,
@@ -121,7 +121,7 @@ const aoi = {
   coordinates: [[[11.59, 48.09], [11.61, 48.09], [11.61, 48.11], [11.59, 48.11], [11.59, 48.09]]], // prettier-ignore
 }
 
-/** A request of each task that its schema accepts. */
+/** An example request of each task that its schema accepts. */
 export const TASK_EXAMPLES: Readonly<Record<TaskName, Readonly<Record<string, unknown>>>> = {
   osmImportArea: { areaName: 'Old town', aoiGeoJson: aoi, topics: ['streets', 'buildings'] },
   overtureImportArea: { areaName: 'Old town', aoiGeoJson: aoi, topics: ['places'] },

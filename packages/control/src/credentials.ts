@@ -28,7 +28,7 @@ const Schema = Type.Object(
 export type Credentials = Static<typeof Schema>
 
 /**
- * Credentials in the right form; a member that is null is left out.
+ * Validates credentials; members that are null are left out.
  *
  * @throws CREDENTIALS_INVALID with the fields, never with their values
  */

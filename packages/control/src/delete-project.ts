@@ -19,10 +19,10 @@ export async function deleteProject(
   project: Named,
   databaseUrl: () => Promise<string | undefined>,
 ): Promise<RemainingHooks | null> {
-  // Credentials go with the project.
+  // The URL is read first, because credentials are deleted with the project.
   const url = await databaseUrl().catch((error: unknown) => error as Error)
   const ids = await database.transaction(async (session) => {
-    // No job and no hook is added meanwhile.
+    // The lock prevents new jobs and hooks of the project.
     await session.query('select from terrane.projects where id = $1 for update', [project.id])
     await refuseBusy(session, project)
     const { rows } = await session.query<{ id: string }>(
@@ -49,7 +49,7 @@ async function refuseBusy(database: Queryable, { id, ref }: Named): Promise<void
   if (jobs > 0) throw projectBusy({ ref, jobs })
 }
 
-/** Takes triggers and events of hooks out of the database of their project, each by itself. */
+/** Deletes triggers and events of hooks from the database of their project, one hook at a time. */
 async function clearHooks(url: string | Error | undefined, ids: readonly string[]): Promise<RemainingHooks | null> {
   if (typeof url !== 'string') return { ids, reason: url ? reasonOf(url) : 'its database is not known' }
   const left: string[] = []
@@ -71,7 +71,7 @@ async function clearHooks(url: string | Error | undefined, ids: readonly string[
   return left.length === 0 ? null : { ids: left, reason }
 }
 
-/** A message on one line without control characters, which terminals would obey. */
+/** A message on one line without control characters, which terminals would interpret. */
 function reasonOf(error: unknown): string {
   return (error as Error).message.replaceAll(/\p{Cc}+/gu, ' ')
 }

@@ -1,6 +1,6 @@
 import { quoteIdentifier, type Database, type Session } from '@terrane/database'
 
-/** Longest wait for a table that is in use. */
+/** Maximum wait for a table that is in use. */
 const LOCK_TIMEOUT = `set local lock_timeout = '3s'`
 
 /** Name of the trigger of a table hook. It sorts after the user's triggers, which may still change the row. */
@@ -13,7 +13,10 @@ export function hookLane(id: string): string {
   return `hook:${id}`
 }
 
-/** Changes a table in a transaction that gives up after 3 s: a long writer would hold up all others behind it. */
+/**
+ * Changes a table in a transaction that waits at most 3 s for its lock. A longer wait behind a writer would block all
+ * later statements on the table.
+ */
 export function changeHookedTable<T>(database: Database, work: (session: Session) => Promise<T>): Promise<T> {
   return database.transaction(async (session) => {
     await session.query(LOCK_TIMEOUT)
@@ -21,7 +24,10 @@ export function changeHookedTable<T>(database: Database, work: (session: Session
   })
 }
 
-/** Drops the trigger of a hook, whatever its table is called now. Triggers of partitions go with that of their table. */
+/**
+ * Drops the trigger of a hook, even if its table was renamed. Triggers of partitions are dropped with that of their
+ * table.
+ */
 export async function dropHookTrigger(session: Session, id: string): Promise<void> {
   const name = hookTriggerName(id)
   const { rows } = await session.query<{ table: string }>(

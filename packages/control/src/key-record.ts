@@ -10,7 +10,7 @@ export type KeyRole = Exclude<Role, 'authenticated'>
 export interface KeyRecord {
   readonly id: string
   readonly sha256: string
-  /** How it begins. */
+  /** Beginning of the key, by {@link keyPrefix}. */
   readonly prefix: string
   readonly organizationId: string
   readonly projectId: string | null
@@ -34,7 +34,8 @@ export const KEY_COLUMNS = `k.id, k.sha256, k.prefix, k.organization_id as "orga
 export const KEY_TABLES = 'terrane.keys k left join terrane.projects p on p.id = k.project_id'
 
 /**
- * Beginning of a key: enough to tell keys apart, but too little to guess one. Tokens all begin alike and show nothing.
+ * Beginning of a key, long enough to distinguish keys and too short to guess one. Tokens all begin alike, so nothing of
+ * them is shown.
  */
 export function keyPrefix(key: string): string {
   return key.startsWith('eyJ') ? 'token' : key.slice(0, Math.min(20, Math.floor(key.length / 3)))

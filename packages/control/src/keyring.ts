@@ -14,21 +14,21 @@ export interface FoundKey {
 }
 
 export interface KeyringOptions {
-  /** Looks a key up where they are kept. */
+  /** Looks up a key in the control plane. */
   readonly find: (sha256: string) => Promise<FoundKey | null>
-  /** How long an answer is used again. */
+  /** Cache time of a result, in milliseconds. */
   readonly cacheMs: number
-  /** How much longer a good key is believed while keys cannot be looked up. */
+  /** Additional time in milliseconds for which a valid key is accepted while look-ups fail. */
   readonly graceMs: number
-  /** Told of each use of a key. */
+  /** Called at each use of a key. */
   readonly onUsed?: (id: string) => void
-  /** Milliseconds that never go back. */
+  /** Monotonic clock in milliseconds. */
   readonly now?: () => number
 }
 
-/** How long it is remembered that a key is not known: a new one is accepted after that at the latest. */
+/** Maximum cache time of unknown keys in milliseconds, and so the maximum delay before a new key is accepted. */
 const UNKNOWN_MS = 5000
-/** Most keys and most unknown keys that are remembered. */
+/** Maximum cached keys, and maximum cached unknown keys. */
 const MAX_ENTRIES = 10_000
 /** Time in milliseconds after a failed look-up before the next one. */
 const RETRY_MS = 1000
@@ -43,9 +43,9 @@ interface Entry {
 }
 
 /**
- * Remembers keys for a short time, so that a known key costs no query. An expiry is kept to the moment, a revocation is
- * noticed after `cacheMs` at most (at once where {@link forget} is called), and when keys cannot be looked up, a good key
- * is believed for `graceMs` more and every other one is refused as KEYS_UNAVAILABLE.
+ * Caches keys for a short time, so that a known key costs no query. Expiry is exact. A revocation takes effect after at
+ * most `cacheMs`, or at once after {@link forget}. While look-ups fail, a cached key is accepted for `graceMs` more,
+ * and every other key is refused with KEYS_UNAVAILABLE.
  */
 export class Keyring {
   readonly #options: KeyringOptions

@@ -10,11 +10,11 @@ import { revokeTokens, type RevokedTokens } from './revoked-tokens.ts'
 
 export interface NewKey {
   readonly organizationId: string
-  /** Needed for anon and service_role, refused for the others. */
+  /** Required for anon and service_role keys, refused for other roles. */
   readonly projectId?: string
   readonly role: KeyRole
   readonly scopes?: readonly KeyScope[]
-  /** Makes an anon key a publishable one, which stands in URLs. */
+  /** Makes an anon key a publishable one, for use in URLs. */
   readonly limits?: PublicLimits
   readonly label?: string
   readonly expiresAt?: Date
@@ -56,7 +56,7 @@ export class Keys {
   }
 
   /**
-   * The key of an id, of its whole text, or of a beginning that no other key has.
+   * Finds a key by its id, its whole text, or a unique beginning of it.
    *
    * @throws KEY_NOT_FOUND
    */
@@ -71,14 +71,14 @@ export class Keys {
     )
     const [first, second] = rows
     const isExact = first?.id === id || first?.sha256 === sha256
-    // A whole key is not repeated.
+    // The error does not repeat a whole key.
     if (!first || (second && !isExact)) throw keyNotFound({ key: id ?? reference.slice(0, 18) })
     return first
   }
 
   /**
-   * Issues a successor with the same rights; the key itself is accepted for `overlapMs` more. Where the control plane
-   * sends the key itself (for the console and functions of the organization), it sends the successor from now on.
+   * Issues a successor with the same rights; the old key is accepted for `overlapMs` more. If the control plane sends
+   * the key for the console and functions of the organization, it sends the successor from now on.
    *
    * @throws KEY_NOT_FOUND, KEY_ENDED, KEY_NOT_ISSUED
    */
@@ -110,7 +110,7 @@ export class Keys {
     })
   }
 
-  /** Makes a key worthless now. A second time changes nothing. */
+  /** Revokes a key at once. Repeating it has no effect. */
   async revoke(id: string): Promise<void> {
     const { rows } = await this.#database.query<{ sha256: string }>(
       'update terrane.keys set revoked_at = coalesce(revoked_at, clock_timestamp()) where id = $1 returning sha256',
@@ -120,7 +120,7 @@ export class Keys {
     await tell(this.#database, rows[0].sha256)
   }
 
-  /** Makes the keys of a project that have a label worthless now; `except` the id of one that stays. */
+  /** Revokes the keys of a project with a label at once. `except`: id of a key that stays valid. */
   async revokeLabelled(projectId: string, label: string, except: string | null = null): Promise<void> {
     const { rows } = await this.#database.query<{ sha256: string }>(
       `update terrane.keys set revoked_at = clock_timestamp()
@@ -130,7 +130,7 @@ export class Keys {
     for (const { sha256 } of rows) await tell(this.#database, sha256)
   }
 
-  /** Ends tokens that are no registered keys: of users, of signed URLs. */
+  /** Revokes tokens that are not registered keys, such as those of users and signed URLs. */
   revokeTokens(tokens: RevokedTokens): Promise<void> {
     return revokeTokens(this.#database, tokens)
   }

@@ -16,9 +16,9 @@ export interface LocalStack {
 }
 
 /**
- * Makes the organization and the project of a local stack when they are not there, and has the control plane accept the
- * keys of its environment. A key that the same stack registered before, and that its environment no longer names, ends
- * now; a key that is absent leaves the former one alone.
+ * Creates the organization and the project of a local stack if they are missing, and registers the keys of its
+ * environment. A former key of the same stack and role expires now. A key that the environment does not name leaves the
+ * former one valid.
  *
  * @param log called with the keys that stay refused because they are revoked
  */
@@ -50,7 +50,7 @@ async function localProject(database: Database, { ref, name = '' }: LocalStack):
     try {
       return await projects.create({ organizationId: DEFAULT_ORGANIZATION, ref, name })
     } catch (error) {
-      // Another app of the stack was faster.
+      // Another app of the stack has created it meanwhile.
       const made = await projects.find(DEFAULT_ORGANIZATION, ref)
       if (!made) throw error
       return made

@@ -6,11 +6,11 @@ import { Keyring, type FoundKey } from './keyring.ts'
 import { Revocations, readRevoked } from './revoked-tokens.ts'
 
 export interface OpenKeyringOptions {
-  /** The database of the control plane; called again when it failed. */
+  /** Connects to the database of the control plane; called again after a failure. */
   readonly connect: () => Promise<Database>
-  /** How long a key is believed without a look-up, and how much longer while the database does not answer. */
+  /** Cache time of keys in milliseconds, and additional time while the database does not answer. */
   readonly settings: { readonly cacheMs: number; readonly graceMs: number }
-  /** Told when uses of keys cannot be written down, or changes cannot be listened to. */
+  /** Logs failures to record uses of keys, or to listen for changes. */
   readonly log: Pick<Logger, 'warn'>
 }
 
@@ -20,12 +20,14 @@ export interface OpenKeyring extends AsyncDisposable {
   readonly revoked: Revocations
 }
 
-/** How often it is written down which keys were used. */
+/** Interval at which uses of keys are recorded, in milliseconds. */
 const USED_EVERY_MS = 60_000
-/** Longest look-up. */
+/** Timeout of a look-up in milliseconds. */
 const LOOK_UP_MS = 3000
 
-/** Opens a keyring. It does not wait for the database: until that answers, keys are refused as KEYS_UNAVAILABLE. */
+/**
+ * Opens a keyring without waiting for the database. Until the database answers, keys are refused with KEYS_UNAVAILABLE.
+ */
 export function openKeyring(options: OpenKeyringOptions): OpenKeyring {
   const used = new Set<string>()
   const onLost = (error: unknown) => options.log.warn({ err: error }, 'keys cannot be followed')

@@ -8,7 +8,7 @@ export const DEFAULT_ORGANIZATION = '00000000-0000-7000-8000-000000000000'
 /** A tenant: it owns projects and keys, and people are members of it. */
 export interface Organization {
   readonly id: string
-  /** For people; several organizations may have the same. */
+  /** Display name, which need not be unique. */
   readonly name: string
   readonly createdAt: Date
 }
@@ -41,7 +41,7 @@ export class Organizations {
   }
 
   /**
-   * The organization of an id, or of a name that no other one has.
+   * Finds an organization by its id, or by a unique name.
    *
    * @throws ORGANIZATION_NOT_FOUND, ORGANIZATION_AMBIGUOUS
    */

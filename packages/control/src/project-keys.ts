@@ -12,7 +12,7 @@ export interface KnownKeys {
   readonly checkRevoked: CheckRevoked
 }
 
-/** Keys of one project and tokens of it that were revoked, as options of a verifier. */
+/** Keys and revoked tokens of one project, as options of a verifier. */
 export function keysOfProject(
   { keyring, revoked }: Pick<OpenKeyring, 'keyring' | 'revoked'>,
   projectId: string,
@@ -21,8 +21,8 @@ export function keysOfProject(
 }
 
 /**
- * The keys of one project, as `findStoredKey` of a verifier: those of others are refused, and keys for the shared services
- * open no project.
+ * The keys of one project, as `findStoredKey` of a verifier: keys of other projects are refused, and keys without a
+ * project count as unknown.
  *
  * @param projectId its id in the control plane
  */

@@ -16,7 +16,7 @@ import {
 import { endCredentialKeys, registerCredentialKeys } from './credential-keys.ts'
 import { isUuid } from './organizations.ts'
 
-/** A registered project. Everything that is kept of it anywhere is kept by its id or in its folder. */
+/** A registered project. All data about it are stored under its id or in its folder. */
 export interface Project {
   readonly id: string
   /** Unique within the organization. */
@@ -25,7 +25,7 @@ export interface Project {
   readonly organizationName: string
   /** Name for people; default: the reference. */
   readonly name: string
-  /** A shared functions host answers for it at `{hostLabel}.{domain}`. */
+  /** Label of its host name on a shared functions host: `{hostLabel}.{domain}`. */
   readonly hostLabel: string
   /** Folder of its objects and deployed code in the storage of a pool. */
   readonly folder: string
@@ -42,7 +42,7 @@ export interface NewProject {
 /** A project with its credentials. */
 export interface ReachableProject extends Project {
   readonly credentials: Credentials
-  /** The key that is sent for its organization to the shared services; null when none was issued. */
+  /** Key of its organization for the shared services; null when none was issued. */
   readonly servicesKey: string | null
 }
 
@@ -71,7 +71,7 @@ export class Projects {
   }
 
   /**
-   * Registers a project for every app at once: credentials are sealed, its own keys are accepted from now on.
+   * Registers a project for all apps. Its credentials are stored sealed, and its own keys are accepted from now on.
    *
    * @throws PROJECT_EXISTS, PROJECT_REF_INVALID, SECRETS_KEY_MISSING
    */
@@ -150,7 +150,7 @@ export class Projects {
   }
 
   /**
-   * One of them, by reference or id.
+   * One of the projects of {@link ofMember}, by reference or id.
    *
    * @throws PROJECT_NOT_FOUND, also when it is another organization's, and PROJECT_AMBIGUOUS
    */
@@ -211,10 +211,10 @@ export class Projects {
   }
 
   /**
-   * Takes a project away with its keys, credentials, functions, the records of its jobs and the triggers of its table hooks;
-   * objects in storage and tables stay.
+   * Deletes a project with its keys, credentials, functions, the records of its jobs and the triggers of its table
+   * hooks. Objects in storage and tables are kept.
    *
-   * @returns the hooks whose triggers stay in its database, because that cannot be reached; null when none does
+   * @returns the hooks whose triggers could not be removed from its database; null when there are none
    * @throws PROJECT_BUSY while jobs have not ended
    */
   async delete(id: string): Promise<RemainingHooks | null> {

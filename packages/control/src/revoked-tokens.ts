@@ -9,7 +9,7 @@ export type RevokedTokens =
   | { readonly token: string }
   | { readonly kind: 'jti' | 'kid'; readonly id: string; readonly projectId: string }
 
-/** Revoked keys, and the moment by the database's clock up to which they are known. */
+/** Hashes of revoked tokens and ids, complete up to a time of the database's clock. */
 export interface RevokedPage {
   readonly sha256: readonly string[]
   readonly until: Date
@@ -42,10 +42,10 @@ export class Revocations {
     this.#options = options
   }
 
-  /** The next check looks again: something was revoked. */
+  /** Makes the next check read the revocations again; called after a revocation. */
   forget(): void {
     this.#isStale = true
-    // A check that began earlier may have missed it.
+    // A read that began earlier may have missed the revocation.
     this.#looking = null
     this.#retryAt = 0
   }
@@ -138,7 +138,7 @@ export async function readRevoked(database: Database, since: Date | null): Promi
   return { sha256: rows[0]?.sha256 ?? [], until: rows[0]!.until }
 }
 
-/** Projects sign with secrets of their own, so an id is a project's. */
+/** Each project signs with its own secret, so the hash of an id includes the project. */
 function hashOfId(projectId: string, kind: 'jti' | 'kid', id: string): string {
   return createHash('sha256')
     .update(JSON.stringify([projectId, kind, id]))

@@ -31,7 +31,7 @@ describe(`the control plane (${testLane()})`, () => {
   })
   afterAll(() => db[Symbol.asyncDispose]())
 
-  /** Whether each key is accepted, looked up anew. */
+  /** Whether each key is accepted by a new keyring. */
   async function accepted(...tried: string[]): Promise<boolean[]> {
     await using opened = openKeyring({
       connect: async () => db.database,
@@ -136,7 +136,7 @@ describe(`the control plane (${testLane()})`, () => {
     expect(await accepted('service of acme', 'next service of acme')).toEqual([true, true])
     await projects.set(id, { credentials: { serviceRoleKey: 'next service of acme' } }, 0)
     expect(await accepted('service of acme', 'next service of acme')).toEqual([false, true])
-    // A key of one project can never become one of another.
+    // A key of one project is never registered for another.
     const { id: other } = await projects.named('map', rival)
     await projects.set(other, { credentials: { serviceRoleKey: 'next service of acme' } }, 0)
     expect(await keys.find('next service of acme')).toMatchObject({ projectId: id })
@@ -229,7 +229,7 @@ describe(`the control plane (${testLane()})`, () => {
     ])
     await start('local', 'services key A')
     expect(await accepted('services key A', 'services key B')).toEqual([true, false])
-    // What a person has revoked does not come back by a start.
+    // A start does not restore a key that was revoked by hand.
     await keys.revoke((await keys.find('services key A')).id)
     await start('local', 'services key A')
     expect(revoked).toEqual([{ roles: ['services'] }])

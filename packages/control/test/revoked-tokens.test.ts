@@ -137,7 +137,7 @@ test('what is known holds for the grace, then nothing is accepted', async () => 
   await expect(impatient.check(() => ['b'])).rejects.toMatchObject({ code: 'KEYS_UNAVAILABLE' })
   isDown = false
   await impatient.check(() => ['b'])
-  // A failed look is followed by a pause, which a revocation ends.
+  // A failed read is followed by a pause, which a revocation ends.
   reads = 0
   await patient.check(() => ['b'])
   expect(reads).toBe(0)

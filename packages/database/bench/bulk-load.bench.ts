@@ -1,5 +1,5 @@
-// Rows of 1024 dimensions into a table: our bulk load against COPY of the same bytes encoded beforehand, and against the
-// INSERT of many rows that a program without COPY would use. Without DATABASE_URL on the embedded database.
+// Loads rows of 1024 dimensions by the bulk load, by COPY of the same bytes encoded beforehand, and by INSERT of many
+// rows, as in a program without COPY. Without DATABASE_URL it uses the embedded database.
 import { pipeline } from 'node:stream/promises'
 import { Readable } from 'node:stream'
 import { seededRandom } from '@terrane/core'

@@ -1,8 +1,8 @@
 import { seededRandom } from '@terrane/core'
 
-/** The parts of all rows that the areas keep. */
+/** Shares of all rows that lie in the areas. */
 export const SHARES = [0.001, 0.01, 0.1, 0.3, 0.8] as const
-/** Labels and the parts of all rows that bear them. */
+/** Labels, and the shares of all rows that have them. */
 export const LABELS = [
   { name: 'thousandth', keeps: 0.001 },
   { name: 'hundredth', keeps: 0.01 },
@@ -11,15 +11,18 @@ export const LABELS = [
   { name: 'rest', keeps: 0.589 },
 ] as const
 
-/** Times that a place is shown, each in a part of the year of its own. */
+/** Number of rows of a place, each in another part of the year. */
 const VISITS = 4
-/** Part of a side by which tiles of every other source are off the grid: places are told by shapes, not by equal ones. */
+/**
+ * Offset from the grid of the tiles of every other source, as a part of their side. Equal places therefore have
+ * overlapping shapes, not equal ones.
+ */
 const SHIFT = 0.05
-/** Days that sources are of, one a month: each has as many rows, scattered over the grid. */
+/** Dates of the sources, one per month. Each source has the same number of rows, scattered over the grid. */
 export const DATES = Array.from({ length: 12 }, (_, month) => `2024-${String(month + 1).padStart(2, '0')}-15`)
-/** Months that filters in time keep, from the first one. */
+/** Numbers of months, from the first one, that time filters keep. */
 export const MONTHS = [1, 3, 6] as const
-/** Filters that keep the newest row of each place: of the first months, of a label, or of the area of a share. */
+/** Filters that keep the newest row of each place, within the first months, a label, or the area of a share. */
 export const LATEST = [
   { name: 'latest', months: 12, label: null, share: null, keeps: 1 / VISITS },
   { name: 'latest of 6', months: 6, label: null, share: null, keeps: 1 / VISITS },
@@ -30,13 +33,13 @@ export const LATEST = [
 /** Number of filters: none, areas, labels, months, newest rows. */
 const FILTERS = 1 + SHARES.length + LABELS.length + MONTHS.length + LATEST.length
 
-/** Dimensions that carry the clusters and places. */
+/** Number of dimensions that determine clusters and places. */
 const LATENT = 32
 const CLUSTERS = 600
 const SIZE = 0.001
 const ROWS_PER_BATCH = 500
 
-/** Columns and rows of the grid, both ends in. */
+/** Columns and rows of the grid, both ends included. */
 export type Area = readonly [x0: number, y0: number, x1: number, y1: number]
 
 export interface Query {
@@ -45,7 +48,7 @@ export interface Query {
   readonly areas: readonly Area[]
 }
 
-/** Rows of a made-up table of tiles: a grid whose vectors go with their place. */
+/** Rows of a synthetic table of tiles: a grid whose vectors depend on their place. */
 export class Tiles {
   readonly rows: number
   readonly dims: number
@@ -97,21 +100,21 @@ export class Tiles {
     return Math.floor((id % this.places) / this.columns)
   }
 
-  /** The source of a tile: a later visit is of a later part of the year. */
+  /** The source of a tile; a later row of a place is of a later part of the year. */
   sourceOf(id: number): number {
     const months = DATES.length / VISITS
     return Math.floor(id / this.places) * months + Math.floor(scatter(id + 1) * months)
   }
 
-  /** Whether no later visit within the first months shows the place of a tile that is of them. */
+  /** True for a tile of the first months whose place has no later row within these months. */
   isNewest(id: number, months: number): boolean {
     const later = id + this.places
     return this.sourceOf(id) < months && (later >= this.rows || this.sourceOf(later) >= months)
   }
 
-  /** A vector at a place: one of the clusters around it, and what is its own. */
+  /** A vector at a place: one of the clusters around it, plus noise of its own. */
   vectorAt(x: number, y: number, random: () => number, draw: () => number): Float32Array {
-    // The nearest of some clusters drawn at random: mostly of the neighbourhood, now and then from anywhere.
+    // The nearest of some clusters drawn at random: mostly a neighbour, sometimes a distant one.
     let cluster = this.#clusters[Math.floor(random() * CLUSTERS)]!
     for (let i = 0; i < 80; i++) {
       const other = this.#clusters[Math.floor(random() * CLUSTERS)]!
@@ -133,7 +136,10 @@ export class Tiles {
     return vector.map((v) => v * scale)
   }
 
-  /** Rows in batches; `onRow` hears of each. Numbers are drawn anew for each batch, so that parts can be made apart. */
+  /**
+   * Rows in batches; `onRow` is called for each row. Each batch has its own random generator, so that parts can be made
+   * separately.
+   */
   async *batches(onRow: (id: number, vector: Float32Array) => void, begin = 0, end = this.rows) {
     for (let from = begin; from < end; from += ROWS_PER_BATCH) {
       const random = seededRandom(2 * from + 3)
@@ -150,7 +156,7 @@ export class Tiles {
   }
 }
 
-/** Queries at places of their own, with areas that need not be near them. */
+/** Queries at random places, with areas that need not be near them. */
 export function makeQueries(tiles: Tiles, count: number): Query[] {
   const random = seededRandom(5)
   const draw = gaussians(6)
@@ -166,7 +172,9 @@ export function makeQueries(tiles: Tiles, count: number): Query[] {
   }))
 }
 
-/** An area that meets the tiles of a part of the grid, and no other: its edges lie within them. */
+/**
+ * An area that intersects exactly the tiles of a part of the grid, because its edges lie within the outermost of them.
+ */
 export function areaSql([x0, y0, x1, y1]: Area): string {
   const edges = [5 + (x0 + 0.25) * SIZE, 50 - (y1 + 0.75) * SIZE, 5 + (x1 + 0.75) * SIZE, 50 - (y0 + 0.25) * SIZE]
   return `st_makeenvelope(${edges.join()}, 4326)`
@@ -224,12 +232,12 @@ export class Neighbours {
   }
 }
 
-/** Latent numbers whose spread falls off, as that of principal components does. */
+/** Random latent values with decreasing variance, like principal components. */
 function spectrum(draw: () => number, scale: number): Float32Array {
   return Float32Array.from({ length: LATENT }, (_, k) => (scale * draw()) / Math.sqrt(1 + k / 4))
 }
 
-/** From 0 to 1 by the id. */
+/** A number from 0 to 1 that depends only on the id. */
 function scatter(id: number): number {
   return Number((BigInt(id) * 2654435761n) % 4294967296n) / 4294967296
 }

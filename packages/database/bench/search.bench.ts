@@ -1,14 +1,14 @@
 // Searches of a large embedding table: build and size against pgvector tuned by hand, then latency and recall of
-// similarity_search under areas, labels and times that keep known parts of the rows. Needs DATABASE_URL, and disk and memory for
-// two copies of the vectors.
+// similarity_search under areas, labels and times that keep known parts of the rows. Needs DATABASE_URL, and disk and
+// memory for two copies of the vectors.
 //
 //   node packages/database/bench/search.bench.ts [rows=200000] [dims=384] [queries=200] [--alone]
 //
-// --alone leaves pgvector by hand out, which takes most of the time.
+// --alone skips pgvector tuned by hand, which takes most of the time.
 //
-// The vectors lie like those of tiles: clusters that are near each other on the ground, a few dozen dimensions that matter,
-// one direction that all share, a little noise in each. Queries are drawn like the rows and are none of them. True neighbours
-// are those of brute force over the same numbers in JavaScript.
+// The vectors are distributed like those of tiles: clusters that are near each other on the ground, a few dozen
+// relevant dimensions, one common direction, and a little noise in each. Queries are drawn like the rows but are not
+// rows. True neighbours are computed by brute force over the same numbers in JavaScript.
 import { availableParallelism, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { streamEmbeddingTable } from '../test/embedding-tables.ts'
@@ -69,7 +69,7 @@ console.log(`recall ${entry!.index_recall?.toFixed(3)} by the catalogue; load ${
 if (!options.alone) await byHand()
 await search()
 
-/** A source of each month. */
+/** Records a source for each month. */
 async function writeDates(): Promise<void> {
   const [rest, empty] = [
     { status: 'done', skipped: 0, zeroVectors: 0 } as const,
@@ -83,7 +83,7 @@ async function writeDates(): Promise<void> {
   await writeSources(database, 'many', '0199b1f0-0000-7000-8000-00000000ffff', sources)
 }
 
-/** The same indexes, and the float32 one that sizes are compared with, by statements that a person would tune. */
+/** The same indexes, and the float32 index for comparing sizes, made by hand-tuned statements. */
 async function byHand(): Promise<void> {
   const memory = `${Math.ceil((ROWS * (4 * DIMS + 830)) / 1048576) + 64}MB`
   await database.query('create table public.hand as select id, geom, embedding, label_name from geoembeddings.many')
@@ -148,7 +148,7 @@ async function search(): Promise<void> {
     const times: number[] = []
     let hits = 0
     let wanted = 0
-    // The first pass warms what the second one measures.
+    // The first pass warms the caches for the second one, which is measured.
     for (let q = -Math.min(20, QUERIES); q < QUERIES; q++) {
       const i = Math.abs(q) % QUERIES
       const started = performance.now()

@@ -41,13 +41,13 @@ export async function requestCancel(
   socket.setTimeout(PATIENCE_MS, () => socket.destroy())
   socket.on('error', () => socket.destroy())
   socket.resume().write(packet)
-  // The server closes it when it has sent the signal.
+  // The server closes the connection after it has sent the signal.
   await new Promise((resolve) => socket.once('close', resolve))
 }
 
 /**
- * Has everything that a connection runs cancelled once a signal aborts: the server is asked again and again, because a
- * request that overtakes its statement is forgotten.
+ * Cancels the statements of a connection once a signal aborts. The request is repeated, because the server ignores one
+ * that arrives before its statement.
  */
 export class Cancellation {
   readonly #client: PoolClient

@@ -49,7 +49,7 @@ test('a statement in one round trip has the settings of its beginning, and leave
   expect(rows).toEqual([{ told: 'once' }])
   await expect(database.statement('create table never (a int)', begin)).rejects.toMatchObject({ code: '25006' })
   await expect(database.statement('select 1 / 0', begin)).rejects.toMatchObject({ code: '22012' })
-  // All connections of the pool are tried: none may be left within a transaction.
+  // All connections of the pool are checked, because none may stay within a transaction.
   const after = await Promise.all(
     [1, 2, 3].map(() => database.query(`select current_setting('terrane.told', true) as told`)),
   )
@@ -139,7 +139,7 @@ describe('bulk load', () => {
     return { schema, table: name, columns }
   }
 
-  /** After a failure: the pool goes on, and no connection is left within a transaction. */
+  /** After a failure: the pool works, and no connection is left within a transaction. */
   async function expectNothingOpen() {
     expect((await test_.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
     const { rows } = await test_.database.query<{ n: number }>(
@@ -376,7 +376,7 @@ describe('staging', () => {
     await add(stagedTable(third, 0, 'public', 'followed').staging, 4)
     const last = await beginRun(test_.database, id)
     expect([await takeOver(test_.database, last), await values(last)]).toEqual(['all', [1, 4]])
-    // Tables that are not there, as in a database that was restored without them, are none to go on with.
+    // A job cannot continue without its staging tables, e.g. in a database that was restored without them.
     await dropStaging(test_.database, id)
     expect(await takeOver(test_.database, await beginRun(test_.database, id))).toBeNull()
     await dropCheckpoint(test_.database, id)

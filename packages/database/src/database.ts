@@ -22,7 +22,9 @@ export interface Queryable {
 export interface Session extends Queryable {
   /** The driver's own client, e.g. for COPY. */
   readonly client: PoolClient
-  /** Has the connection closed instead of reused when the work ends, e.g. when a statement is left half read. */
+  /**
+   * Closes the connection at the end of the work instead of reusing it, e.g. when an answer was not read completely.
+   */
   discard(): void
 }
 
@@ -46,8 +48,8 @@ export interface Database extends Queryable, AsyncDisposable {
   /** Runs `work` on one connection outside a transaction. */
   session<T>(work: (session: Session) => Promise<T>): Promise<T>
   /**
-   * The same database for the time of a job: once the signal aborts, running statements are cancelled on the server and
-   * new ones are refused with the signal's reason.
+   * The same database, bound to a signal: once it aborts, running statements are cancelled on the server and new ones
+   * are refused with the signal's reason.
    */
   withSignal(signal: AbortSignal): Database
   /** The same database with a lower limit on the bytes of an answer; larger answers throw ANSWER_TOO_LARGE. */
@@ -69,7 +71,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const connections = new Connections(options)
   try {
     const client = await connections.pool.connect()
-    // A connection that fails before its answer raises an error of its own as well.
+    // A connection that fails before its answer also emits an error.
     client.on('error', ignore)
     try {
       const { rows } = await client.query<{ text: string; number: string }>({
@@ -106,7 +108,7 @@ class Connections {
 
   constructor(options: DatabaseOptions) {
     this.options = options
-    // The pool waits for this, which its types do not say.
+    // The pool awaits this hook, which its types omit.
     const hooks = { onConnect: (client: ClientBase) => this.#watch?.add(client) }
     this.pool = new Pool({
       ...connectionOf(options),
@@ -125,7 +127,7 @@ class Connections {
     await this.#watch.add(first)
   }
 
-  /** Most bytes of an answer unless a caller sets fewer. */
+  /** Maximum bytes of an answer unless a caller sets fewer. */
   get answerBytes(): number {
     return this.options.answerBytes ?? MAX_ANSWER_BYTES
   }
@@ -203,7 +205,8 @@ class PooledDatabase implements Database {
         return await work(session)
       } catch (error) {
         await settle()
-        // Behind a statement that is left half read no other would ever be answered; its transaction ends with the connection.
+        // After an answer that was not read completely, a rollback would never be answered; the transaction ends with
+        // the connection.
         if (isDiscarded()) throw error
         await session.client.query('rollback').catch(ignore)
         throw error
@@ -211,7 +214,10 @@ class PooledDatabase implements Database {
     })
   }
 
-  /** @param work gets a connection, a function after which no cancellation is on its way to it, and whether it is discarded */
+  /**
+   * @param work gets a connection, a function that waits until no cancellation is in flight, and a function that tells
+   * whether the connection is discarded
+   */
   async #lend<T>(
     work: (session: Session, settle: () => Promise<void>, isDiscarded: () => boolean) => Promise<T>,
   ): Promise<T> {
@@ -250,7 +256,7 @@ class PooledDatabase implements Database {
       await cancellation?.end()
       client.off('error', onError)
       if (answerBytes !== undefined) boundAnswers(client, this.#connections.answerBytes)
-      // A cancellation must never meet a statement of another caller.
+      // A cancellation must never reach a statement of another caller.
       client.release(broken || cancellation?.wasAsked)
     }
   }

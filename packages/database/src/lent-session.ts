@@ -32,7 +32,7 @@ export class LentSession {
   /**
    * Opens the connection.
    *
-   * @param url where the server is; user and password of it do not count
+   * @param url address of the server; its user and password are ignored
    * @throws DATABASE_UNAVAILABLE
    */
   static async open(options: {
@@ -75,7 +75,7 @@ export class LentSession {
     client.on('end', () => (this.#lost = true))
   }
 
-  /** True once it can be used no more. */
+  /** True when the connection cannot be used any more. */
   get lost(): boolean {
     return this.#lost || this.#stream.destroyed
   }

@@ -92,7 +92,10 @@ async function recordedMigrations(database: Database, sets: readonly MigrationSe
   return rows.filter(({ id }) => sets.some((set) => id.startsWith(`${set}/`)))
 }
 
-/** Records a migration after its statements, which are null where the schema is there. False when it was recorded already. */
+/**
+ * Runs the statements of a migration and records it; null statements only record it. False when it was recorded
+ * already.
+ */
 async function record(database: Database, { id, sha256 }: Recorded, sql: string | null): Promise<boolean> {
   try {
     return await database.transaction(async (session) => {

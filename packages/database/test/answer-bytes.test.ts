@@ -8,7 +8,7 @@ import { message, ONE_COLUMN, READY, row, startFakeServer } from './fake-server.
 const MIB = 1024 * 1024
 
 describe('a server', () => {
-  /** How a statement fails at a server that answers so, and the bytes that were taken of it. */
+  /** Error of a statement at a server with these answers, and the number of bytes that were taken from the server. */
   async function failure(answer: (socket: Socket) => void, answerBytes?: number) {
     await using server = await startFakeServer(answer)
     const errors: unknown[] = []
@@ -21,7 +21,7 @@ describe('a server', () => {
       () => null,
       (thrown: unknown) => thrown,
     )
-    // The pool goes on with another connection.
+    // The pool continues with another connection.
     expect(await database.query('select version() as text').then(({ rowCount }) => rowCount)).toBe(1)
     return { error, sent: server.sent() }
   }

@@ -5,12 +5,12 @@ import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 
 const CANCEL_REQUEST = 80877102
 
-/** A way to the server on which statements can be held back while requests to cancel pass. */
+/** A proxy to the server that can hold back statements while cancel requests pass. */
 interface Slow extends AsyncDisposable {
   readonly port: number
   hold(): void
   release(): void
-  /** Requests to cancel that the server has closed. */
+  /** Number of cancel requests that the server has closed. */
   readonly taken: number
 }
 
@@ -46,7 +46,7 @@ test('a cancellation that overtakes its statement ends it all the same', async (
     return endless
   })
   await expect(running).rejects.toBe(reason)
-  // The only connection of the pool: no late request meets what somebody else runs on it.
+  // The pool has only this connection, so a late cancel request would hit the next statement on it.
   expect((await database.query('select pg_sleep(0.3), 1 as n')).rows).toMatchObject([{ n: 1 }])
 })
 

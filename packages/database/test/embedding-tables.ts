@@ -38,7 +38,7 @@ export function makeEmbeddingTable(database: Database, { vectors, ring, ...table
   return streamEmbeddingTable(database, { ...table, rows: vectors.length, dims: vectors[0]?.length ?? 1, batches })
 }
 
-/** The same of rows that come in batches. */
+/** Like {@link makeEmbeddingTable}, for rows that come in batches. */
 export async function streamEmbeddingTable(database: Database, table: StreamedTable): Promise<void> {
   const { name, rows, dims, entry } = table
   const jobId = `0199b1f0-0000-7000-8000-${String(++jobs).padStart(12, '0')}`

@@ -2,7 +2,7 @@ import { openDatabase } from '@terrane/database'
 import { bulkLoad, type Row } from '@terrane/database/bulk-load'
 import { beginRun, stagedTable, swapIn } from '@terrane/database/staging'
 
-/** Fills a table and shows it only when it is whole; fails when a table of that name is there. */
+/** Fills a table and publishes it only when it is complete; fails when a table of that name exists. */
 export async function publishPlaces(url: string, jobId: string, places: readonly Row[]): Promise<void> {
   await using database = await openDatabase({ url, applicationName: 'places' })
   const run = await beginRun(database, jobId)

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** A server on loopback that greets as PostgreSQL 17 does and answers statements as a test says. */
+/** A server on loopback with the greeting of PostgreSQL 17, and with answers that the test gives. */
 export interface FakeServer extends AsyncDisposable {
   readonly url: string
-  /** Bytes that clients took, what lies in buffers on the way among them. */
+  /** Bytes that clients have taken, including bytes in buffers on the way. */
   sent(): number
 }
 
@@ -30,7 +30,7 @@ export function row(text: string): Buffer {
  * Starts the server.
  *
  * @param onStatement writes the answer to every statement except a client's first ones
- * @param options whether the question for the version is answered, without which no database is open
+ * @param options whether the query for the version is answered; without an answer no database can be opened
  */
 export async function startFakeServer(
   onStatement: (socket: Socket) => void,

@@ -46,10 +46,10 @@ test('a bare statement is told of its end, too', async () => {
   })
 })
 
-/** Asks for the cancellation until the statement has ended: a request before its begin has no effect. */
+/** Requests the cancellation until the statement has ended, because a request before its begin has no effect. */
 async function cancelled(client: PoolClient, running: Promise<unknown>): Promise<void> {
   const ended = running.catch((error: unknown) => error)
-  // One request after the other, and none that is still under way when the next statement comes.
+  // Requests are sent one after the other, so that none is in flight when the next statement begins.
   for (let isOver = false; !isOver;) {
     await cancelStatement(client)
     isOver = await Promise.race([ended.then(() => true), sleep(100, false)])

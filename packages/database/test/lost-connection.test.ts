@@ -13,7 +13,7 @@ afterAll(async () => {
   await own[Symbol.asyncDispose]()
 })
 
-/** Ends the backends that run a statement like this one, as a restart of the server does; waits until there is one. */
+/** Ends the backends that run a matching statement, as a restart of the server does; waits until there is one. */
 async function endBackends(statement: string): Promise<void> {
   await expect
     .poll(async () => {
@@ -27,7 +27,7 @@ async function endBackends(statement: string): Promise<void> {
     .toBeGreaterThan(0)
 }
 
-// The embedded database has one session, which nobody can end from outside.
+// The embedded database has one session, which cannot be ended from outside.
 describe.runIf(testLane() === 'postgres')('a connection that is lost (PostgreSQL only)', () => {
   const target = { schema: 'public', table: 'loaded', columns: [{ name: 'a', type: 'text' as const }] }
   const batch: Row[] = Array.from({ length: 1000 }, () => ['x'.repeat(1000)])
@@ -36,7 +36,7 @@ describe.runIf(testLane() === 'postgres')('a connection that is lost (PostgreSQL
     const { database } = own
     await database.query('create table loaded (a text)')
     await database.transaction(async (session) => {
-      // The COPY waits for this lock, and the load for the COPY: more is sent than the buffers hold.
+      // The COPY waits for this lock, and the load waits for the COPY, because it sends more than the buffers hold.
       await session.query('lock table loaded in access exclusive mode')
       const loading = bulkLoad(
         database,

@@ -14,8 +14,9 @@ const notOfExtension = (catalog: string, oid: string) =>
   `not exists (select from pg_depend x where x.classid = '${catalog}'::regclass and x.objid = ${oid} and x.deptype = 'e')`
 
 /**
- * A schema, one object a line: what a fresh database has by the migrations, and nothing of the server's version. Functions
- * have the MD5 of their definition, and tables with rows, other than `terrane.migrations`, their number and MD5.
+ * A schema with one object per line: everything that the migrations create, independent of the server's version.
+ * Functions have the MD5 of their definition, and tables with rows, other than `terrane.migrations`, their number and
+ * MD5.
  */
 export const SCHEMA_LISTING = `
   select line from (

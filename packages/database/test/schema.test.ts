@@ -21,7 +21,10 @@ async function recorded(): Promise<{ id: string; sha256: string }[]> {
   ).rows
 }
 
-/** Records what a database of before the baseline has recorded in place of the baseline; later migrations stay. */
+/**
+ * Replaces the records of the baseline by those of the former migrations, as in a database from before the baseline;
+ * records of later migrations stay.
+ */
 async function recordFormer(): Promise<string[]> {
   const lines = (await readFile(new URL('../migrations/former.txt', import.meta.url), 'utf8')).trimEnd().split('\n')
   await db.database.query(

@@ -21,7 +21,7 @@ test('a server that greets and answers nothing is unavailable', async () => {
   await expect(openDatabase({ url: fake.url, connectTimeoutMs: 200 })).rejects.toMatchObject(UNAVAILABLE)
 })
 
-// Nothing lies between the embedded database and its clients.
+// There is no network between the embedded database and its clients.
 describe.runIf(testLane() === 'postgres')('a connection that has died without a word (PostgreSQL only)', () => {
   let own: TestDatabase
   let proxy: SilentProxy
@@ -35,7 +35,7 @@ describe.runIf(testLane() === 'postgres')('a connection that has died without a 
   })
   afterEach(() => proxy[Symbol.asyncDispose]())
 
-  /** Waits until the server runs a statement like this one. */
+  /** Waits until the server runs a matching statement. */
   const runs = (statement: string) =>
     expect
       .poll(async () => {
@@ -110,7 +110,7 @@ describe.runIf(testLane() === 'postgres')('a connection that has died without a 
     await own.database.session(async (session) => {
       await session.query('select pg_advisory_lock(33)')
       const long = database.query('select pg_advisory_lock(33), 1 as done')
-      // Each check is a connection: more than are needed to give up.
+      // Each check opens a connection; these are more checks than lead to giving up a connection.
       await expect.poll(() => proxy.connections, { timeout: 20_000 }).toBeGreaterThan(before + 6)
       await session.query('select pg_advisory_unlock(33)')
       expect((await long).rows).toMatchObject([{ done: 1 }])
@@ -124,7 +124,7 @@ describe.runIf(testLane() === 'postgres')('a connection that has died without a 
       const columns = [{ sql: `repeat('x', 1000)`, type: 'text' }] as const
       const batches = scan(database, columns, 'generate_series(1, 700)', { batchRows: 10 })
       let rows = (await batches.next()).value?.rows ?? 0
-      // The server has sent all of it, and has nothing to do with that session.
+      // The server has sent all rows, and the session is idle.
       await expect
         .poll(async () => {
           const { rowCount } = await own.database.query(

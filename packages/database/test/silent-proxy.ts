@@ -1,18 +1,18 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** A proxy on loopback before a database that can let connections die without a word. */
+/** A proxy on loopback in front of a database, which can let connections die silently. */
 export interface SilentProxy extends AsyncDisposable {
   readonly url: string
-  /** Connections stay open from now on, and every byte is dropped. The server sees its end closed, as in a failover. */
+  /** From now on connections stay open, but every byte is dropped. The server's side is closed, as in a failover. */
   swallow(): void
-  /** Connections from now on are accepted and lead nowhere, until this is called with false. */
+  /** From now on connections are accepted but lead nowhere, until this is called with false. */
   hang(hangs: boolean): void
   /** Connections that clients have made. */
   readonly connections: number
 }
 
-/** Starts a proxy before the server of a URL. */
+/** Starts a proxy in front of the server of a URL. */
 export async function startSilentProxy(target: string): Promise<SilentProxy> {
   const url = new URL(target)
   const { hostname, port } = url

@@ -2,7 +2,7 @@ import { isoType, seededRandom, WkbCursor, WkbWriter, wkbHead, wkbProblem, type 
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-// The oracle of the one codec of WKB is PostGIS, which reads what it writes and writes what it reads.
+// Compares the codec of WKB with PostGIS in both directions.
 const ROUNDS = 40
 const NAMES = ['Point', 'LineString', 'Polygon', 'MultiPoint', 'MultiLineString', 'MultiPolygon', 'GeometryCollection']
 const ALL: readonly Dimensions[] = ['xy', 'xyz', 'xym', 'xyzm']
@@ -10,7 +10,7 @@ const ALL: readonly Dimensions[] = ['xy', 'xyz', 'xym', 'xyzm']
 type Position = readonly number[]
 interface Shape {
   readonly code: number
-  /** Of a point one position or none, of a line its positions. */
+  /** One position or none of a point; the positions of a line. */
   readonly positions: readonly Position[]
   readonly rings: readonly (readonly Position[])[]
   readonly parts: readonly Shape[]
@@ -76,7 +76,7 @@ function read(cursor: WkbCursor): Shape {
   return { ...shape, parts: Array.from({ length: count }, () => read(cursor)) }
 }
 
-/** As text with 17 digits, which tell doubles apart. */
+/** As WKT, with enough digits to identify each double. */
 function wktOf({ code, positions, rings, parts }: Shape, letters: string, isWhole = true): string {
   const list = (some: readonly Position[]) => `(${some.map((position) => position.join(' ')).join(',')})`
   const name = isWhole ? `${NAMES[code - 1]!.toUpperCase()}${letters} ` : ''

@@ -1,4 +1,4 @@
-// Cost of waiting for the disk: the same work in turns on three servers. One does not wait.
+// Measures the cost of waiting for the disk: the same work in turns on three servers; one of them does not wait.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -8,7 +8,7 @@ import { Reply } from './protocol/reply.ts'
 import { ownStartUp } from './protocol/start-up.ts'
 import { WireServer } from './wire-server.ts'
 
-/** An engine that answers `one` with a row and stops at everything else that a client asks, until it is told. */
+/** An engine that answers `one` with a row. Every other statement of a client waits until the test ends it. */
 class FakeEngine {
   statementTimeoutMs = 0
   interrupts = 0
@@ -101,7 +101,7 @@ test('an engine that hears nothing is given up, unless its data are only in memo
     await expect.poll(() => engines[0]?.waiting).not.toBeNull()
     deaf.socket.destroy()
     if (persistent) await expect.poll(() => engines.length).toBe(2)
-    // Longer than the time after which the other was given up.
+    // Waits longer than the time after which the persistent engine was ended.
     else await expect.poll(() => engines[0]!.interrupts).toBeGreaterThan(5)
     expect(engines).toHaveLength(persistent ? 2 : 1)
     engines[0]?.waiting?.resolve(false)

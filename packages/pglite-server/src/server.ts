@@ -33,7 +33,7 @@ export type ServerReply =
 export interface PgliteServerOptions {
   /** Folder of the data, which is made when it is absent; without one the data are in memory. */
   readonly dataDir?: string
-  /** When the disk has what was committed; `soon` by default. */
+  /** When commits are written to disk; `soon` by default. */
   readonly sync?: SyncMode
   /** A {@link PgliteServer.snapshot} to start from. */
   readonly snapshot?: Uint8Array<ArrayBuffer>
@@ -46,7 +46,7 @@ export interface PgliteServerOptions {
 }
 
 /**
- * PostgreSQL in WebAssembly (PGlite) with PostGIS and pgvector, reachable as any server is.
+ * PostgreSQL in WebAssembly (PGlite) with PostGIS and pgvector, reachable like any server.
  *
  * @example
  *   function clientOf(server: PgliteServer): Client {
@@ -60,7 +60,7 @@ export interface PgliteServer extends AsyncDisposable {
   snapshot(): Promise<Uint8Array<ArrayBuffer>>
   /** Ends its clients and returns to the state right after the start, at another URL. @throws EMBEDDED_DATABASE when it cannot */
   rewind(): Promise<void>
-  /** Lets the process end although this runs. */
+  /** Lets the process end while the server runs. */
   unref(): void
   close(): Promise<void>
 }

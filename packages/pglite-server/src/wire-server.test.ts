@@ -79,7 +79,7 @@ test('two hundred connections come and go', async () => {
 })
 
 test('thousands of errors leave the stack where it was', async () => {
-  // Each left 1.2 kB on a stack of some megabytes.
+  // Without the reset, each error would leave 1.2 kB on a stack of some megabytes.
   for (let round = 0; round < 25; round++) {
     const failing = Array.from({ length: 100 }, () => pool.query('select 1 / 0'))
     const outcomes = await Promise.allSettled(failing)

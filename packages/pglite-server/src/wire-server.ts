@@ -11,9 +11,9 @@ import { greeting, OTHER_VERSION, readStartUp, statusesIn, type StartUp } from '
 import { LIMITS, SessionQueue, type Keeping, type SessionLimits } from './sessions/session-queue.ts'
 
 export interface WireServerOptions {
-  /** Starts an engine: the first one, and another in the place of one that was lost. */
+  /** Starts an engine: the first one, or the successor of a lost one. */
   readonly open: (again: boolean) => Promise<Engine>
-  /** Commits outlive the engine. */
+  /** True when commits survive the end of the engine. */
   readonly persistent: boolean
   readonly limits?: Partial<SessionLimits>
   readonly maintenance?: Maintenance | undefined
@@ -51,7 +51,7 @@ export class WireServer {
     this.#queue = new SessionQueue(this.#limits, (client, keeping) => end(client, IDLE[keeping]))
   }
 
-  /** Starts the engine. Resolves to the port that the server listens on, which is the one asked for unless that is 0. */
+  /** Starts the engine. Resolves to the port that the server listens on: the requested one, or a free one for 0. */
   async listen(port: number, host: string): Promise<number> {
     await this.#begin(false)
     return new Promise((resolve, reject) => {
@@ -251,7 +251,7 @@ export class WireServer {
   }
 }
 
-/** Has a transaction fail. */
+/** Makes a transaction fail. */
 const FAIL = 'select 1 / 0'
 const SAVEPOINT = 'savepoint terrane_copy'
 const BACK_TO_SAVEPOINT = 'rollback to terrane_copy; release terrane_copy'

@@ -1,6 +1,6 @@
 import { Client, Pool } from 'pg'
 
-/** A client of a server that may end it. */
+/** A client whose connection the server may end. */
 export interface TestClient extends Client, AsyncDisposable {
   /** The first error outside a query; null while there is none. */
   last: { readonly code?: string } | null

@@ -1,7 +1,7 @@
 import { startPgliteServer } from '@terrane/pglite-server'
 import { Client } from 'pg'
 
-/** Writes a row into the database of a folder. Returns how many the folder has now. */
+/** Writes a row into the database of a folder. Returns the number of its rows. */
 export async function countVisit(dataDir: string): Promise<number> {
   await using server = await startPgliteServer({ dataDir, sync: 'commit' })
   const client = new Client({ connectionString: server.url })

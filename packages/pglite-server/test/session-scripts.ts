@@ -5,7 +5,7 @@ import type { Client } from 'pg'
 import copyStreams from 'pg-copy-streams'
 import { connect, type TestClient } from './clients.ts'
 
-/** Queries that a client sends at once: a transaction is not cut, because others would wait for it. */
+/** Queries that a client sends without a pause. A transaction is not split, because others would wait for its end. */
 type Step = readonly Query[]
 
 interface Query {
@@ -21,8 +21,8 @@ const STATE = `select current_user::text as who, session_user::text as session, 
   nullif(current_setting('my.claim', true), '') as claim`
 
 /**
- * Sessions of clients that set, reset and prepare at random. Roles reader and writer and schema other must be there. Not
- * among it is SET SESSION AUTHORIZATION: alone on the embedded server a rollback does not bring back who was signed in.
+ * Sessions of clients that set, reset and prepare at random. Roles reader and writer and schema other must exist. SET
+ * SESSION AUTHORIZATION is left out, because a rollback on the embedded server does not restore the former user.
  */
 export function openScripts(count: number, seed: number): Step[][] {
   const random = seededRandom(seed)
@@ -53,7 +53,7 @@ export function openScripts(count: number, seed: number): Step[][] {
       () => [{ text: `select set_config($1, $2, false)`, values: ['my.claim', String(n)] }],
       () => [{ name: pick(['p', 'q']), text: '', values: [n] }],
       () => [{ text: 'select 1 / 0' }],
-      // An error far down, and one inside a block that goes on.
+      // An error in a block that handles another error.
       () => [{ text: `do $$ begin perform 1 / 0; exception when division_by_zero then perform 'x'::int; end $$` }],
       () => [
         { text: 'create temporary table mine (n int)' },
@@ -84,7 +84,7 @@ export async function runAlone(url: string, scripts: readonly Step[][]): Promise
   return all
 }
 
-/** The answers of each session, `width` of them at once, cut into each other at random. */
+/** The answers of each session; `width` sessions run concurrently, interleaved at random. */
 export async function runTogether(url: string, scripts: readonly Step[][], width: number, seed: number) {
   const random = seededRandom(seed)
   const all: unknown[][] = scripts.map(() => [])

@@ -21,7 +21,7 @@ export interface Saved {
  * Saves a snapshot of the database, then the objects, the archives of deployed functions and the keys, while the apps
  * run. The backup is valid once its last part is written.
  *
- * @throws PLACE_TAKEN when there is something where it should go
+ * @throws PLACE_TAKEN when the target already holds a backup
  */
 export async function backUp(from: Places & { readonly databaseUrl: string }, to: ObjectStore): Promise<Saved> {
   if (await to.getBucket(BUCKET)) throw placeTaken({ place: 'The place of the backup' })

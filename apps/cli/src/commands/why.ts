@@ -5,7 +5,7 @@ import { ofProject, readLog, type LogLine } from './job-log.ts'
 /** Events of a job's log that explain why it is not done yet. */
 const DELAYS = new Set(['retry', 'lost', 'handed_over'])
 
-/** Why a job is in the state that it is in, line by line, and what to do. */
+/** Explains the state of a job in lines of text, with a remedy. */
 export async function reasonOf(connection: Connection, job: AnyJob): Promise<string[]> {
   if (job.status === 'success') return ['It has succeeded.']
   if (job.status === 'failed') return failure(job)

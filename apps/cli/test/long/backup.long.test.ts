@@ -36,7 +36,7 @@ async function contents(store: ObjectStore, bucket: string) {
   return found
 }
 
-/** Runs a command on an installation whose home is a folder; returns its exit code and what it said to the person. */
+/** Runs a command on an installation whose home is a folder; returns its exit code and its standard error. */
 async function terrane(home: string, databaseUrl: string, ...args: string[]) {
   vi.stubEnv('TERRANE_HOME', inFolder(home))
   vi.stubEnv('DATABASE_URL', databaseUrl)
@@ -50,7 +50,10 @@ async function terrane(home: string, databaseUrl: string, ...args: string[]) {
   }
 }
 
-/** An empty place for a database: a database of the server, or none, so that the command makes an embedded one. */
+/**
+ * An empty target for a database: a new database of the server, or an empty URL, for which the command makes an
+ * embedded one.
+ */
 async function openTarget(): Promise<{ readonly url: string } & AsyncDisposable> {
   if (testLane() === 'pglite') return { url: '', [Symbol.asyncDispose]: async () => {} }
   const name = `terrane_test_restore_${randomBytes(4).toString('hex')}`

@@ -26,7 +26,7 @@ export class Accounts {
   /**
    * The user with this e-mail address and password, or null. It takes the same time for unknown addresses.
    *
-   * @param failures recent failed sign-ins from there: attempts with fewer failures go first
+   * @param failures recent failed sign-ins from the address of the attempt; attempts with fewer go first
    */
   async authenticate(email: string, password: string, failures = 0): Promise<User | null> {
     const { rows } = await this.#database.query<UserRow>(

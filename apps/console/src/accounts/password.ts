@@ -36,10 +36,10 @@ export async function hashPassword(password: string, cost: HashCost): Promise<st
 }
 
 /**
- * True when the password belongs to the stored hash. Without a stored hash it is false and takes as long
- * as a hash of `cost`, so the time does not show which accounts exist.
+ * True when the password belongs to the stored hash. Without a stored hash it is false and takes as long as a hash of
+ * `cost`, so the time does not show which accounts exist.
  *
- * @param failures how often sign-ins from there have failed lately
+ * @param failures recent failed sign-ins from the address of the attempt
  * @throws TOO_BUSY when too many sign-ins are waiting
  */
 export async function verifyPassword(
@@ -82,7 +82,7 @@ async function inTurn<T>(work: () => Promise<T>, failures: number): Promise<T> {
   try {
     return await work()
   } finally {
-    // The next waiting hash takes the place; without one it becomes free.
+    // The next waiting hash takes over the slot; without one, the slot becomes free.
     const next = waiting.shift()
     if (next) next.go()
     else running--

@@ -25,7 +25,7 @@ function pagePolicy(servers: readonly string[], frames: readonly string[] = []):
 /** Answers of /api are data, so a browser must not run anything in them. */
 const API_POLICY = `default-src 'none'; frame-ancestors 'none'; sandbox`
 
-/** Two years, as browsers' preload lists require. */
+/** Two years; browsers' preload lists require at least one. */
 const HSTS = 'max-age=63072000; includeSubDomains'
 
 /**

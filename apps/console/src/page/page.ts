@@ -19,7 +19,7 @@ export async function pageRoutes(
 ): Promise<void> {
   const assets = join(folder, 'assets')
   await app.register(async (scope) => {
-    // The plugin answers 403 to impossible paths, such as too long ones; the page has no such file, so it is 404.
+    // The plugin answers 403 to invalid paths, such as overlong ones. No such file exists, so the answer is 404.
     scope.setErrorHandler((error: { readonly statusCode?: number }, _, reply) => {
       if (error.statusCode !== 403) throw error
       return reply.callNotFound()

@@ -54,7 +54,7 @@ interface PublicMap {
   readonly origins: readonly string[]
 }
 
-/** Label of a map's publishable keys for their revocation, because the map's row may contain keys of other maps. */
+/** Label of a map's publishable keys, by which they are revoked. The map's row may contain keys of other maps. */
 const labelOf = (id: string) => `map ${id}`
 
 /** Maps of a project, for its members: save, delete, make public and private. Lists and versions are read by `…/rest/v1/maps`. */

@@ -4,7 +4,7 @@ import { projectOf } from '../sessions/guard.ts'
 import { ask, pass, pathOf } from '../upstream/ask.ts'
 
 const Params = Type.Object({ ref: Type.String(), action: Type.Enum(['plan', 'rows', 'table']) })
-/** Only an object is checked here; the origin checks the members. */
+/** Checks only that the body is an object; the origin checks its members. */
 const Body = Type.Object({}, { additionalProperties: true })
 /** Longer than the timeout of the origin. */
 const TIMEOUT_MS = 310_000

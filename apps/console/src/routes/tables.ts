@@ -31,7 +31,7 @@ const Rows = Type.Object({
   descending: Type.Optional(Type.Boolean()),
   filters: Type.Optional(Type.String({ maxLength: 4000, description: 'Filters of a layer of a map, as JSON.' })),
 })
-/** Names that REST itself uses are no columns there. */
+/** Names of columns that REST can filter by: without a dot, and not reserved for query parameters. */
 const COLUMN = '^(?!(select|order|limit|offset|columns|on_conflict|and|or)$|not\\.)[^.]{1,63}$'
 const Filters = Type.Array(
   Type.Object({
@@ -41,10 +41,10 @@ const Filters = Type.Array(
   }),
   { maxItems: 5 },
 )
-/** Values that are compared stand in an address, which has a bound. */
+/** Compared values are part of a URL, whose length is limited. */
 const Compared = Type.String({ maxLength: 1000 })
 const EditParams = Type.Object({ ref: Type.String(), table: Params.properties.table })
-/** Values are texts that the column's type reads. */
+/** Values are text, which the database parses as the type of the column. */
 const Edit = Type.Object(
   {
     key: Type.Record(Type.String({ pattern: COLUMN }), Compared, {
@@ -59,7 +59,7 @@ const Edit = Type.Object(
   },
   { additionalProperties: false },
 )
-/** The longest answer about one row. */
+/** Maximum bytes of an answer about one row. */
 const ROW_BYTES = 1 << 20
 
 const File = Type.Object({ format: Type.Enum(EXPORT_FORMATS.filter((format) => format !== 'Shapefile')) })
@@ -95,7 +95,8 @@ export function tableRoutes(app: Http): void {
       const to = projectOf(request).connection.data()
       const answer = await ask(request, reply, to, what)
       if (answer.status !== 400 || !conditions.some(isTextOrNone)) return pass(reply, answer)
-      // Such a column (a time, for example) refuses an empty text, so no row has one.
+      // Columns of some types, such as times, refuse an empty text. No such row exists, so the query is repeated
+      // without that condition.
       await answer.body?.cancel()
       return pass(reply, await ask(request, reply, to, { ...what, query: queryOf(false) }))
     },
@@ -127,8 +128,8 @@ export function tableRoutes(app: Http): void {
 }
 
 /**
- * `PATCH …/tables/public/{table}/rows`: one cell of one row, as the service role; answers the `value` that the row has now,
- * as text. What the database refuses (a check, a generated column, a right that is missing) is passed on in its words.
+ * `PATCH …/tables/public/{table}/rows`: changes one cell of a row as the service role, and answers its stored `value`
+ * as text. Errors of the database (a check, a generated column, a missing right) are passed on unchanged.
  */
 function editRoute(app: Http): void {
   app.patch(
@@ -147,7 +148,7 @@ function editRoute(app: Http): void {
         headers: {
           accept: 'application/json',
           'content-profile': 'public',
-          // A key that several rows have changes none.
+          // Nothing is changed when several rows have the key.
           prefer: 'handling=strict, max-affected=1, return=representation',
         },
         body: JSON.stringify({ [column]: to }),

@@ -7,12 +7,12 @@ import { ask, pass, pathOf, readAnswer } from '../upstream/ask.ts'
 
 const Params = Type.Object({ ref: Type.String(), '*': Type.String({ maxLength: 300 }) })
 const PROBLEM_BYTES = 65_536
-/** Paths of the origin that maps read. */
+/** Paths of the origin's raster and vector services that maps may read. */
 const RASTER =
   /^(info|tiles\/WebMercatorQuad\/\d+\/\d+\/\d+\.(webp|png)|preview\/\d+x\d+\.webp|bbox\/[-\d.,]+\/\d+x\d+\.webp)$/
 const VECTOR = /^(catalog|[^/]+|[^/]+\/stats|[^/]+\/\d+\/\d+\/\d+)$/
 
-/** Pictures of rasters and tiles of tables, as the service role: members see all of the project. */
+/** Images of rasters and tiles of tables, read as the service role because members may read the whole project. */
 export function tileRoutes(app: Http): void {
   for (const [kind, allowed] of [
     ['raster', RASTER],

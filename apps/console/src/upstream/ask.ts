@@ -15,7 +15,7 @@ export interface Ask {
   readonly query?: URLSearchParams
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** Longest wait for the answer's head; its body may take longer. */
+  /** Maximum milliseconds until the answer's head arrives; its body may take longer. */
   readonly timeoutMs?: number
   /** Headers that carry the key: both, or `apikey` alone (the routing engine). */
   readonly keyIn?: 'both' | 'apikey'

@@ -31,9 +31,9 @@ import { StallTimeout, endBySoon, pump, type StallLimits } from './stall-timeout
 import { ExportPlaces, type PlaceLimits } from './places.ts'
 import { spooled } from './spool.ts'
 
-/** Tries in slices before an export is read in one piece while all others wait. */
+/** Attempts in slices before an export is read in one piece, during which all others wait. */
 const SLICED_TRIES = 2
-/** Parameters that are not filters, and that may occur several times. */
+/** Parameters that are not filters; unlike filters, each may occur only once. */
 const OWN: ReadonlySet<string> = new Set(['format', 'columns', 'apikey'])
 
 /** File extensions by format. */
@@ -49,9 +49,9 @@ const ENDINGS: Readonly<Record<Streamed, string>> = {
 type Streamed = Exclude<ExportFormat, 'Shapefile'>
 
 export interface ExportLimits extends PlaceLimits, StallLimits {
-  /** Longest time of an export. */
+  /** Timeout of an export in milliseconds. */
   readonly timeoutMs: number
-  /** Largest temporary file. */
+  /** Maximum bytes of a temporary file. */
   readonly fileBytes: number
 }
 
@@ -175,8 +175,8 @@ interface Spooling {
 }
 
 /**
- * Writes the export to a temporary file. The embedded database serves others between two slices of a table. A table that
- * changes meanwhile is read again, at last in one piece.
+ * Writes the export to a temporary file. The embedded database serves others between two slices of a table. A table
+ * that changes meanwhile is read again, after {@link SLICED_TRIES} attempts in one piece.
  */
 async function spoolExport(spooling: Spooling, { fileBytes: mostBytes, timeoutMs }: ExportLimits) {
   const { database, as, asked } = spooling

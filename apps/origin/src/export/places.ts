@@ -24,7 +24,8 @@ export class ExportPlaces {
   /**
    * Takes a place for a caller. The returned function frees it; further calls of it do nothing.
    *
-   * @throws TOO_MANY_EXPORTS (429) when the caller has its share, EXPORTS_BUSY (503) when others have all that its role may take
+   * @throws TOO_MANY_EXPORTS (429) when the caller runs its maximum, EXPORTS_BUSY (503) when no place is free for its
+   * role
    */
   take({ role, subject }: Pick<Principal, 'role' | 'subject'>, address: string): () => void {
     const { most, mostOfCaller } = this.#limits

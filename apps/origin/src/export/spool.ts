@@ -13,7 +13,7 @@ const SQLITE_FULL = 13
  * Writes a temporary file, opens it and unlinks it, so that it is deleted when it is closed. It is also removed when
  * the writing fails.
  *
- * @param write gets the path, and a function that looks at a stream's file between its batches
+ * @param write gets the path, and a wrapper of a stream that checks the file's size between batches
  * @param spareBytes of the disk that stay free
  * @throws EXPORT_TOO_LARGE (413), EXPORT_NO_ROOM (507)
  */

@@ -5,7 +5,7 @@ import { slowClient } from './errors.ts'
 const PIECE_BYTES = 1 << 16
 
 export interface StallLimits {
-  /** Longest time in which a client reads nothing. */
+  /** Maximum milliseconds in which a client reads nothing. */
   readonly stallMs: number
   /** Minimum rate; the allowed time of a slower client shrinks with each wait. */
   readonly bytesPerSecond: number

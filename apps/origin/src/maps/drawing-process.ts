@@ -67,7 +67,7 @@ export class DrawingProcess implements Disposable {
   }
 
   /**
-   * @param key names the input, which is not tried again for a while when it took too much
+   * @param key identifies the input; one that took too much time or memory is refused for a while
    * @throws BAD_MAP_FILE, SPRITE_TOO_LARGE, MAP_FILE_TOO_COSTLY
    */
   call<Name extends keyof DrawingMethods>(name: Name, input: Input<Name>, key?: string): Promise<Output<Name>> {

@@ -34,7 +34,7 @@ function checkPacking(file: Buffer): void {
   if (type === 'wOF2') throw new Error('it is WOFF2')
   if (type !== 'wOFF' || file.length < 44) return
   let bytes = 0
-  // WOFF 1.0, 3 and 4: a header of 44 bytes and 20 bytes for each table, the unpacked length at 12.
+  // WOFF 1.0, sections 3 and 4: a header of 44 bytes, then 20 bytes per table, with the unpacked length at offset 12.
   for (let table = 0; table < file.readUInt16BE(12); table++) {
     const at = 44 + 20 * table + 12
     if (at + 4 > file.length) throw new Error('it is cut off')

@@ -38,7 +38,7 @@ function parsed(content: Uint8Array): StyleSpecification {
  * The style with absolute addresses. Those of this origin get the key from the URL of the request.
  *
  * @param origin `https://host`
- * @param key of a page; null where it stands in a header
+ * @param key the publishable key in the URL; null when the key is in a header
  */
 export function addressedStyle(content: Uint8Array, origin: string, key: string | null): StyleSpecification {
   const style = JSON.parse(Buffer.from(content).toString('utf8')) as StyleSpecification

@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify'
 
 /**
  * Reads the key of a request from the password of HTTP Basic, with any user name, for clients that cannot send another
- * header. For browsers this works only on pages that a person opens, because a browser also sends a known password with
- * pictures and scripts of other sites. A change of features needs a content type or method that another site cannot
- * send with the browser's password, unless this origin allows it by CORS, and no answer here allows credentials.
+ * header. A browser attaches a stored password to all requests, even to requests caused by other sites. So a browser's
+ * password counts only when a person opens a page (`Sec-Fetch-Dest: document`). Other sites cannot change features with
+ * it: a change needs a content type or method that requires a CORS preflight, and no answer here allows credentials.
  */
 export function takeBasicKey({ raw }: FastifyRequest): void {
   const found = /^basic +([\w+/=-]+)$/i.exec(raw.headers.authorization ?? '')

@@ -40,7 +40,7 @@ const OWN = [
 const LIMIT = 100
 /** Maximum number of skipped features. */
 export const MOST_OFFSET = 10_000_000
-/** CQL2 text has the draft's name too, which GDAL 3.10 sends. */
+/** `cql-text` is the draft's name of CQL2 text, which GDAL 3.10 sends. */
 const LANGUAGES: ReadonlySet<string> = new Set(['cql2-text', 'cql2-json', 'cql-text'])
 const NUMBER = /^[+-]?[\d.]+(?:e[+-]?\d+)?$/i
 const MOMENT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))?$/i

@@ -23,7 +23,7 @@ interface Row {
 
 /** How features are read, and how a row is converted. */
 export interface Form<Feature> {
-  /** SQL of a geometry in the system of the answer, and of the row `shown`. */
+  /** SQL of a geometry that is in the system of the answer; `properties` is SQL of the row `shown`. */
   readonly geometry: (geometry: string, digits: number) => string
   readonly properties: string
   readonly feature: (row: Row, collection: Collection) => Feature

@@ -21,7 +21,7 @@ import { baseOf, readKnown, respond, selfOf } from './respond.ts'
 
 /** Maximum collections that the description of the API names individually. */
 const MOST_NAMED = 200
-/** Longest list of collections with extents, because the extents of many tables take long. */
+/** Maximum collections in a list with extents, because the extents of many tables take long. */
 const MOST_EXTENTS = 20
 
 export type OgcDeps = FeatureDeps & Pick<RestDeps, 'authenticate'> & { readonly tiles: Tiles }

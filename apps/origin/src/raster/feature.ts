@@ -2,7 +2,7 @@ import { toLngLat, type CrsBounds, type Shape } from '@terrane/tiling/raster'
 import type { RequestBox } from './crs-parameters.ts'
 import { badFeature } from './errors.ts'
 
-/** Longest body with an area. */
+/** Maximum bytes of a body with an area. */
 export const MAX_SHAPE_BYTES = 4 << 20
 const MAX_VERTICES = 50_000
 

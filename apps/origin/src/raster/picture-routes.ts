@@ -103,7 +103,7 @@ function mapRoute(app: Http, pictures: Pictures): void {
   app.get('/raster/v1/map', options, map)
 }
 
-/** Bounds and CRS of a picture, as OGC API Maps has them; without a code of the CRS there are none. */
+/** Headers with the bounds and the CRS of a picture (OGC API Maps); none when the CRS has no code. */
 function placeHeaders(
   { bounds, boundsCrs }: { readonly bounds: CrsBounds; readonly boundsCrs: number | null },
   crs: number | null,

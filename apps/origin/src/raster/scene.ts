@@ -16,7 +16,7 @@ import { itemUnreadable, sceneFilesMissing, tooManyFiles } from './errors.ts'
 import type { FileOpener, OpenFile } from './open-file.ts'
 import type { SourceChoice } from './source-choice.ts'
 
-/** Longest STAC item, in bytes. */
+/** Maximum bytes of a STAC item. */
 export const MAX_ITEM_BYTES = 4 << 20
 /** Maximum files of one scene, because each is opened. */
 const MAX_FILES = 64
@@ -99,7 +99,7 @@ export async function vrtPart(vrt: OpenFile, opener: FileOpener): Promise<OpenPa
   return { ...part, isOpen: part.isOpen && vrt.isOpen }
 }
 
-/** A file of a scene as a table keeps it. */
+/** A file of a scene as a table stores it. */
 interface KeptFile {
   readonly file: string
   readonly name: string | null
@@ -165,7 +165,7 @@ class FileList {
   readonly #names: string[] = []
   readonly #open: (name: string) => Promise<OpenFile | null>
 
-  /** @param open null for a file that is not there or not the caller's to read */
+  /** @param open returns null for a missing file, or one that the caller may not read */
   constructor(open: (name: string) => Promise<OpenFile | null>) {
     this.#open = open
   }

@@ -59,8 +59,9 @@ export async function imageOfTable(wanted: TableRequest): Promise<FoundRaster> {
 }
 
 /**
- * Boxes of a part; without an area, the first part has the boxes of all for the extent of the whole. Null when only the
- * files tell the box; with more parts than can be opened, the world instead, so that the source is not skipped.
+ * Boxes of a part. Without an area, the first part has the boxes of all parts, for the extent of the mosaic. Null when
+ * the box is known only from the file; with more parts than can be opened it is the world, so that the source is not
+ * skipped.
  */
 function boxesOf(found: readonly TableSource[], i: number, area: LngLatBox | null): readonly LngLatBox[] | null {
   const { bbox } = found[i]!

@@ -27,7 +27,7 @@ export interface Column {
   readonly refersTo: { readonly table: string; readonly column: string } | null
 }
 
-/** A function that the caller may call. Overloads are listed apart. */
+/** A function that the caller may call. Overloads are listed separately. */
 export interface Routine {
   readonly name: string
   readonly comment: string | null

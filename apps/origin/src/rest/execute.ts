@@ -66,7 +66,7 @@ export function beginAs(as: Omit<RunAs, 'rollback'>): string {
   return `begin${as.isSnapshot ? ' isolation level repeatable read' : ''}${as.readOnly ? ' read only' : ''}; select ${set.join(', ')}`
 }
 
-/** The {@link RunAs.depth} of a request; none for a header that is no signed depth in form. */
+/** The {@link RunAs.depth} of a request; empty when the header does not have the form of a signed depth. */
 export function depthOf({ headers }: FastifyRequest): { readonly depth?: string } {
   const depth = headers[DEPTH_HEADER]
   return typeof depth === 'string' && /^\d+\.[\w-]{43}$/.test(depth) ? { depth } : {}

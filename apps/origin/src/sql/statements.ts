@@ -52,8 +52,8 @@ export async function readStatement(session: Session, statement: Statement, limi
 }
 
 /**
- * Stores the rows of a statement as a table of `public`; returns their number. The table has no comment: everybody with whom
- * it is shared would read there what the statement names.
+ * Stores the rows of a statement as a table of `public`; returns their number. The table has no comment, because it
+ * would show the statement to everyone with whom the table is shared.
  */
 export async function keepTable(session: Session, statement: Statement, name: string): Promise<number> {
   const { columns, text, args } = await typed(session, statement)

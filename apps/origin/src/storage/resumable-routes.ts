@@ -84,7 +84,7 @@ function tusServer(app: Http, deps: StorageDeps, datastore: SharedUploads, compl
         await completed.store(upload, request.headers.get('x-upsert') === 'true')
       } catch (error) {
         const { status, body } = toStorageProblem(error, upload.id)
-        // oxlint-disable-next-line typescript/only-throw-error -- What the tus server answers with.
+        // oxlint-disable-next-line typescript/only-throw-error -- The tus server answers with this object.
         throw { status_code: status, body: JSON.stringify(body) }
       }
       return {}

@@ -5,8 +5,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { StorageDeps } from './access.ts'
 
 /**
- * Sends an object with everything a ranged reader needs (RFC 9110): ETag, If-Match, If-Unmodified-Since, If-None-Match, If-Modified-Since,
- * If-Range, one byte range. What comes out of a bucket never runs as a page of this origin.
+ * Sends an object, with conditional and range requests (RFC 9110): ETag, If-Match, If-Unmodified-Since, If-None-Match,
+ * If-Modified-Since, If-Range, one byte range. A stored file must never run as a page of this origin.
  */
 export async function sendObject(
   deps: StorageDeps,

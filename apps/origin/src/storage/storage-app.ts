@@ -9,7 +9,7 @@ import { resumableRoutes } from './resumable-routes.ts'
 import { signRoutes } from './sign-routes.ts'
 import { uploadRoutes } from './upload-routes.ts'
 
-/** `/storage/v1`: buckets and objects over HTTP, as supabase-js speaks to them. */
+/** `/storage/v1`: buckets and objects over HTTP, with the API that supabase-js uses. */
 export async function storageRoutes(app: Http, deps: StorageDeps): Promise<void> {
   await app.register(
     async (scope) => {

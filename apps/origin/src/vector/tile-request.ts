@@ -13,7 +13,7 @@ export interface SourceName {
 
 type Refuse = (detail: string) => Error
 
-/** Position of a tile in {@link https://wiki.openstreetmap.org/wiki/Slippy_map_tilenames}. */
+/** Position of a tile in the slippy map scheme: {@link https://wiki.openstreetmap.org/wiki/Slippy_map_tilenames}. */
 export interface TilePlace {
   readonly z: number
   readonly x: number
@@ -44,7 +44,7 @@ export function sourcesOf(schemas: readonly string[], source: string): readonly 
   return sources
 }
 
-/** @throws what `refuse` makes, PGRST100 unless given */
+/** @throws the error that `refuse` makes; PGRST100 by default */
 export function placeOf(texts: Readonly<Record<'z' | 'x' | 'y', string>>, refuse = badTile as Refuse): TilePlace {
   const z = wholeOf(texts.z, 'z', 0, MAX_ZOOM, refuse) ?? 0
   const [x = 0, y = 0] = (['x', 'y'] as const).map((name) => wholeOf(texts[name], name, 0, 2 ** z - 1, refuse) ?? 0)
@@ -70,7 +70,7 @@ export function tableQueryOf(parameters: URLSearchParams) {
   }
 }
 
-/** @throws PGRST100 for a side that does not divide the tile: squares of neighbours would not meet */
+/** @throws PGRST100 for a side that does not divide the tile, because squares of neighbouring tiles would not align */
 function clusterOf(parameters: URLSearchParams): number | null {
   const side = wholeOf(parameters.get('cluster'), 'cluster', 32, 4096)
   if (side !== null && 4096 % side !== 0) throw badTile('cluster is a power of two from 32 to 4096')

@@ -15,7 +15,7 @@ import { findTileFunction, functionSql, type TileFunction } from './tile-functio
 import { functionQueryOf, tableQueryOf, type SourceName, type TileRequest } from './tile-request.ts'
 import { tileSql } from './tile-sql.ts'
 
-/** Source of the tiles of a name. */
+/** Source of the tiles under a name: a table or view, or a function. */
 export type TileSource =
   | { readonly kind: 'table'; readonly layer: Layer }
   | { readonly kind: 'function'; readonly fn: TileFunction }

@@ -5,7 +5,7 @@ import { startPgliteServer } from '@terrane/pglite-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openOrigin, type TestOrigin } from '../harness.ts'
 
-/** Sessions of each of the 20 clients; 2,000 in all where all faults are asked for. */
+/** Sessions of each of the 20 clients; 2,000 in all when all cases run. */
 // oxlint-disable-next-line node/no-process-env -- set for a run of all faults
 const SESSIONS = process.env['TERRANE_TEST_ALL_FAULTS'] === '1' ? 100 : 10
 const CLIENTS = { driver: 8, psql: 4, supabase: 5, ogr2ogr: 3 }
@@ -41,7 +41,7 @@ async function state(database: { query: (text: string) => Promise<{ rows: object
   return Object.values(rows[0]!)[0] as string
 }
 
-/** Runs a program to its end; returns what it printed, and fails with what it said when it fails. */
+/** Runs a program to its end; returns its standard output, and fails with its standard error. */
 async function run(command: string, args: readonly string[], input: string): Promise<string> {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] })
   const ended = new Promise((resolve) => child.once('close', resolve))
@@ -51,7 +51,7 @@ async function run(command: string, args: readonly string[], input: string): Pro
   return said.trim()
 }
 
-/** Changes all that a session can change, looks at it twice, and disconnects without closing it. */
+/** Changes everything that a session can change, checks it twice, and disconnects without closing the session. */
 async function driver(client: number, session: number): Promise<void> {
   await using database = await openDatabase({ url: embedded.url, max: 1 })
   await database.session(async (own) => {

@@ -6,14 +6,14 @@ import { openOrigin, PATIENT, settingsOf, type TestOrigin } from '../harness.ts'
 
 // GDAL's driver of OGC API Features reads the same rows by pages, boxes, filters and systems as SQL does.
 
-// oxlint-disable-next-line node/no-process-env -- Where the peer is is a matter of the machine.
+// oxlint-disable-next-line node/no-process-env -- The path of the peer depends on the machine.
 const [program = '', ...first] = (process.env['TERRANE_TEST_OGR2OGR'] ?? '/usr/bin/ogr2ogr').split(' ')
 const isHere = existsSync(program)
 
 let origin: TestOrigin
 beforeAll(async () => {
   if (!isHere) return
-  // Pages are followed: 500 rows are 10 of them.
+  // The 500 rows are read in 10 pages.
   origin = await openOrigin(settingsOf({ rest: { ...PATIENT, maxRows: 50 } }))
   await origin.db.database.query(`
     create table public.spots (id int primary key, name text, weight float8, seen timestamptz, geom geometry(Point, 25832));

@@ -1,11 +1,11 @@
-// Waits: for the time limits of a storage that does not answer.
+// Waits: until the timeouts of a storage that does not answer.
 import { textureImage, writeGeoTiff } from '@terrane/testing/geotiff'
 import { shareOfRun } from '@terrane/testing/property'
 import { awsAt, startFaultProxy, startFaux, type Fault, type FaultProxy } from '@terrane/testing/s3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openOrigin, type TestOrigin } from '../harness.ts'
 
-/** An operation of small answers has 20 s, a part of an upload three tries of 10 s each. */
+/** An operation with a small answer has a timeout of 20 s; a part of an upload has three attempts of 10 s each. */
 const LONGEST_MS = 45_000
 const CONTENT = 'old '.repeat(30_000)
 const TUS = { 'tus-resumable': '1.0.0' }
@@ -62,7 +62,7 @@ const call = async (route: string, asked: Asked) => {
 const S = '/storage/v1'
 const RASTER = (bucket: string) => `url=${encodeURIComponent(`storage://${bucket}/scene.tif`)}`
 
-/** A resumable upload whose last part is still to come: its address. */
+/** Address of a resumable upload whose last part is missing. */
 async function begun(bucket: string): Promise<string> {
   const names = { bucketName: bucket, objectName: 'resumed' }
   const metadata = Object.entries(names).map(([name, value]) => `${name} ${Buffer.from(value).toString('base64')}`)
@@ -71,7 +71,7 @@ async function begun(bucket: string): Promise<string> {
   return new URL(answered.get('location')!, origin.url).pathname
 }
 
-/** Every route that asks the storage, and what it is asked; each with a bucket of its own, which holds some objects. */
+/** A request for every route that uses the storage; each with its own bucket, which has some objects. */
 const ROUTES: Readonly<Record<string, (bucket: string) => Asked | Promise<Asked>>> = {
   'GET /health/ready': () => ({ path: '/health/ready' }),
   'GET /storage/v1/bucket': () => ({ path: `${S}/bucket` }),
@@ -123,7 +123,7 @@ const ROUTES: Readonly<Record<string, (bucket: string) => Asked | Promise<Asked>
   'GET /raster/v1/preview.:format': (b) => ({ path: `/raster/v1/preview.png?${RASTER(b)}` }),
 }
 
-/** A bucket with what the routes need. */
+/** Makes a bucket with the objects that the routes need. */
 async function fill(bucket: string): Promise<void> {
   for (const id of [bucket, `${bucket}-empty`]) {
     await call('POST', { path: `${S}/bucket`, body: { id, name: id, public: true } })
@@ -138,7 +138,7 @@ async function fill(bucket: string): Promise<void> {
   })
 }
 
-/** Asks every route at once, each with a bucket of its own, once the fault is there. */
+/** Calls all routes concurrently while the fault is active, each with its own bucket. */
 async function askAll(prefix: string, harm: () => void) {
   const asked = await Promise.all(
     Object.entries(ROUTES).map(async ([route, requestOf], i) => {
@@ -155,7 +155,7 @@ async function askAll(prefix: string, harm: () => void) {
 
 test('the table has every route that asks the storage', () => {
   const asks = /^(GET|POST|PUT|PATCH|DELETE) \/storage\/v1\//
-  // A URL is signed by a key.
+  // Signing a URL needs only the key.
   const without = new Set(['POST /storage/v1/object/upload/sign/:bucket/*'])
   const routes = origin.routes.map(({ method, url }) => `${method} ${url}`)
   expect(routes.length).toBeGreaterThan(Object.keys(ROUTES).length)
@@ -180,7 +180,7 @@ describe('while the storage is away', () => {
           expect((await call('GET', { path: `${S}/object/${bucket}/${key}` })).text, route).toBe(CONTENT)
         }
         if (route.startsWith('PATCH')) continue
-        // A request whose answer was lost may have done its work.
+        // A request whose answer was lost may have been executed.
         const { status, text } = await ask(route, request)
         expect([status < 300 || status === 409 || status === 404, text.slice(0, 300)], route).toEqual([
           true,

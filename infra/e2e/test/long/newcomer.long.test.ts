@@ -258,7 +258,7 @@ describe.skipIf(missing.length > 0)(
   },
 )
 
-// oxlint-disable-next-line node/no-process-env -- Where the outside data lie.
+// oxlint-disable-next-line node/no-process-env -- The folder of the outside data.
 const shared = process.env['TERRANE_SHARED'] ?? join(import.meta.dirname, '../../../../../shared')
 const monaco = join(shared, 'data', 'osm', 'monaco-2023.osm.pbf')
 

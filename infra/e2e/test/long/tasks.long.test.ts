@@ -10,8 +10,8 @@ import { CHROMIUM, Watch, mapReady, screenshot, startBrowser } from '../support/
 import { ROOT } from '../support/pages.ts'
 import { START_TIMEOUT_MS, startStack, type RunningStack } from '../support/stack.ts'
 
-// Twelve everyday tasks of a newcomer, each from the page where the task before ended, with its clicks and seconds. A
-// choice in a list is a click; a dropped file and typed text are none.
+// Twelve everyday tasks of a newcomer, each beginning on the last page of the task before, with its clicks and seconds.
+// A choice in a list counts as a click; a dropped file and typed text do not.
 
 const without = CHROMIUM === undefined ? 'SKIPPED: there is no browser at CHROMIUM_PATH or /usr/bin/chromium. ' : ''
 
@@ -276,6 +276,6 @@ function districts(): string {
 }
 
 function incomes(): string {
-  // In another order than the districts, so that a join of row numbers is wrong.
+  // The order differs from that of the districts, so that a join of row numbers would be wrong.
   return ['district,income', ...Array.from({ length: 16 }, (_, i) => `D${15 - i},${35_000 - i * 1000}`)].join('\n')
 }

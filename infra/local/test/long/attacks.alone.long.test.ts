@@ -1,4 +1,4 @@
-// Slow: waits for jobs that hostile servers lead astray.
+// Slow: waits for jobs that read from hostile servers.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'

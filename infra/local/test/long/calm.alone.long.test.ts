@@ -1,4 +1,4 @@
-// Slow: an ordinary day of all apps, for as long as it takes to see that nothing grows.
+// Slow: puts an ordinary load on all apps until a growth would be visible.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { testLane } from '@terrane/database/testing'
 import { isWholeRun } from '@terrane/testing/property'

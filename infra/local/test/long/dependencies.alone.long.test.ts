@@ -1,4 +1,4 @@
-// Slow: each fault of a dependency lasts as long as it takes to be told.
+// Slow: each fault of a dependency lasts until it is reported.
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer as createHttpServer } from 'node:http'

@@ -1,4 +1,4 @@
-// Slow: each fault of the database of a project lasts as long as it takes to end its jobs.
+// Slow: each fault of the database of a project lasts until its jobs have ended.
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:http'

@@ -23,7 +23,7 @@ const STOP_MS = 20_000
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 const endless = await openEndlessFiles()
-/** A third of them by the seed, or all. */
+/** A third of the requests, chosen by the seed, or all. */
 const all = Object.entries({ ...worstRequests(endless.url), ...ofDoors })
 const REQUESTS = shareOfRun('worst requests', all, Math.ceil(all.length / 3), ([name]) => name)
 afterAll(() => endless[Symbol.asyncDispose]())
@@ -106,7 +106,7 @@ describe(`the worst requests (${testLane()})`, () => {
     readonly control: number
   }
 
-  /** Asks twice at once, and watches the app. */
+  /** Sends the request twice concurrently, and measures the app. */
   async function ask([app, path, init, , watched = app]: WorstRequest): Promise<Asked> {
     const before = await idle(watched)
     probes.length = 0
@@ -124,7 +124,7 @@ describe(`the worst requests (${testLane()})`, () => {
       Math.max(0, ...probes.filter((probe) => (probe.app === watched) === isIts).map(({ ms }) => ms))
     try {
       const answers = await Promise.all([1, 2].map(() => answerTo(url, { ...init, headers })))
-      // A job goes on after its answer, and so does what another app makes of it.
+      // A job continues after its answer, and so does the work of another app for it.
       const jobs = answers.flatMap(({ job }) => (job === null ? [] : [job]))
       if (watched !== app || jobs.length > 0) await sleep(10_000)
       await Promise.all(jobs.map((job) => stop(app, job)))
@@ -174,7 +174,7 @@ async function answerTo(url: string, init: RequestInit) {
       begin ||= Buffer.from(chunk as Uint8Array).toString('latin1', 0, 300)
     }
   } catch {
-    // An answer that exceeds its limit breaks off.
+    // An answer that exceeds its limit is cut off.
   }
   const location = response?.status === 202 ? response.headers.get('location') : null
   return {

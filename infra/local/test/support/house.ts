@@ -46,14 +46,17 @@ const KEEPER = `export default async (request) => {
   return new Response(String(found.filter(Boolean).length))
 }`
 
-/** The settings file of a house. @param perAddress requests of one kind in a minute; 0 = no limit @param more of single apps */
+/**
+ * The settings file of a house. @param perAddress requests of one kind in a minute; 0 = no limit @param more settings
+ * of single apps
+ */
 export function settingsOf(perAddress: number, more: object = {}): { TERRANE_SETTINGS: string } {
   return { TERRANE_SETTINGS: JSON.stringify({ everyApp: { rates: { perAddress }, keys: { cacheMs: 2000 } }, ...more }) }
 }
 
 type Env = Readonly<Record<string, string>>
 
-/** @param given environment of every app, or what makes it from the database */
+/** @param given environment of every app, or a function that makes it from the database */
 export async function openHouse(
   opened: AsyncDisposableStack,
   given: Env | ((db: TestDatabase) => Promise<Env>) = {},

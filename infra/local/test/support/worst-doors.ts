@@ -6,7 +6,7 @@ const NOISE_SIDE = 1024
 const ICON_BYTES = 130_000
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-/** Tables and files of maps that {@link ofDoors} asks for. */
+/** Tables and files of maps that {@link ofDoors} requests. */
 export const DOORS_SETUP = `
   create table public.hooked (id int primary key, turn int, name text);
   insert into public.hooked select i, 0, repeat('h', 100000) from generate_series(1, 1000) i;
@@ -17,7 +17,7 @@ export const DOORS_SETUP = `
     from generate_series(1, 1000) i;
 `
 
-/** A VRT that reads one file again and again. */
+/** A VRT whose sources are all the same file. */
 function vrt(sources: number): string {
   const place = `xOff="0" yOff="0" xSize="${NOISE_SIDE}" ySize="${NOISE_SIDE}"`
   const one = `<SimpleSource><SourceFilename relativeToVRT="1">noise.tif</SourceFilename><SourceBand>1</SourceBand>
@@ -62,7 +62,7 @@ const square = (west: number, south: number) => ({
 })
 const squares = (count: number) =>
   JSON.stringify({ type: 'FeatureCollection', features: Array.from({ length: count }, () => square(11.5, 48.1)) })
-/** Coordinates that go to and fro on one street, 9 m at a time. */
+/** Coordinates that alternate on one street, 9 m at a time. */
 const near = (count: number) =>
   Array.from({ length: count }, (_, i) => [11.6 + (i % 2) / 8000, 48.1 + (i % 7) / 90_000])
 const sql = (text: string) => ({ method: 'POST', body: JSON.stringify({ sql: text, limit: 10_000 }) })
@@ -72,7 +72,10 @@ const ok = { status: 200 }
 const kept = [ok, { status: 504, holds: 'FUNCTION_TIMEOUT' }, { status: 546, holds: 'FUNCTION_RESOURCE_LIMIT' }]
 const tooLarge = refused(413, 'ANSWER_TOO_LARGE')
 
-/** The worst requests to pictures, map files, SQL, OSRM's doors, vectors, and what functions and hooks keep. */
+/**
+ * The most expensive requests for pictures, map files, SQL, OSRM's services, vectors, and stored data of functions and
+ * hooks.
+ */
 export const ofDoors: WorstRequests = {
   'a histogram of values that all differ': [
     'origin',
@@ -147,7 +150,7 @@ export const ofDoors: WorstRequests = {
         .map(([lon, lat]) => `${lon!.toFixed(6)},${lat!.toFixed(6)}`)
         .join(';')}&overview=full&annotations=true`,
     },
-    // The router bounds the time of one answer, which a busy machine may use up.
+    // The router limits the time of one answer, which may not suffice on a busy machine.
     [ok, { status: 504, holds: 'took longer than this server may spend' }],
   ],
   'attributes of a trace of points that lie close': [

@@ -7,7 +7,7 @@ import { buildCity } from '@terrane/testing/city'
 
 const MIB = 1024 * 1024
 
-/** Tables and functions of the database that is asked. */
+/** Tables and functions that the requests use. */
 export const SETUP = `
   create extension if not exists postgis;
   create table public.big (id int primary key, name text, parts text[], geom geometry(Geometry, 4326), raw bytea);
@@ -60,7 +60,7 @@ interface Right {
   readonly holds?: string
 }
 
-/** A request, and the statuses that are meant for it. */
+/** A request and its expected answers. */
 export type WorstRequest = readonly [
   app: string,
   path: string,
@@ -78,7 +78,7 @@ const tooLarge = refused(413, 'ANSWER_TOO_LARGE')
 /** PostgREST answers 500 to a statement that exceeds its timeout. */
 const timedOut = { status: 500, holds: '"57014"' }
 const tooSlow = { status: 503, holds: 'STATEMENT_TOO_SLOW' }
-/** A large answer that a busy server does not come to within the time of a statement. */
+/** The answer is too large, or a busy server reaches the statement timeout first. */
 const tooLargeOrLate = [...tooLarge, timedOut]
 
 /** Requests for rows, features, tiles and routes. */
@@ -245,7 +245,7 @@ export const worstRequests = (files: string): WorstRequests => ({
   ],
 })
 
-/** A server of endless files, and of a town. */
+/** A server of endless files and of a town. */
 export interface EndlessFiles extends AsyncDisposable {
   readonly url: string
 }

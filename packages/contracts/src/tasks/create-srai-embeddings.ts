@@ -10,7 +10,7 @@ const resolution = () => Type.Integer({ minimum: 0, maximum: 15, description: 'H
 const place = () => Type.String({ minLength: 1, maxLength: 500 })
 const embedderName = () => Type.String({ minLength: 1, maxLength: 100 })
 const preset = () => Type.String({ minLength: 1, maxLength: 100 })
-/** Tag filters are checked by the task, which names the key that is wrong. */
+/** Tag filters are checked by the task, which names an invalid key. */
 const tags = () => Type.Record(Type.String(), Type.Unknown(), { maxProperties: 1000 })
 
 /** An embedder and its options; which option belongs to which embedder is checked by the task. */

@@ -1,21 +1,21 @@
 import { Type, type Static } from 'typebox'
 
-/** Sources that one request may name. */
+/** Maximum sources of one request. */
 export const MAX_GEO_SOURCES = 10_000
 
-/** See the descriptions of the fields. */
+/** A file in the storage of the project. */
 export const storedFile = (description: string) =>
   Type.Object(
     { bucket: Type.String({ minLength: 1, maxLength: 100 }), path: Type.String({ minLength: 1, maxLength: 1024 }) },
     { additionalProperties: false, description },
   )
-/** See the descriptions of the fields. */
+/** Name of a sensor profile. */
 export const profile = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 100, description }))
-/** See the descriptions of the fields. */
+/** Reference system, as `EPSG:` and a code. */
 export const sourceSrs = (description: string) =>
   Type.Optional(Type.String({ pattern: '^EPSG:[0-9]{3,6}$', description }))
-/** See the descriptions of the fields. */
+/** Time by RFC 3339. */
 export const datetime = (description: string) =>
   Type.Optional(
     Type.String({
@@ -42,7 +42,7 @@ const maskFields = {
   ),
 }
 
-/** A file of a raster whose bands lie in files of their own. */
+/** One file of a raster whose bands are in separate files. */
 const SceneAsset = Type.Object(
   {
     geotiffPath: Type.Optional(
@@ -64,10 +64,10 @@ const SceneAsset = Type.Object(
   { additionalProperties: false },
 )
 
-/** Assets that one raster may have. */
+/** Maximum assets of one raster. */
 const MAX_ASSETS = 64
 
-/** See the descriptions of the fields. */
+/** `assets`: one raster of many files. */
 export const assets = () =>
   Type.Optional(
     Type.Union(
@@ -84,7 +84,7 @@ export const assets = () =>
       },
     ),
   )
-/** See the descriptions of the fields. */
+/** `mask`: a file that determines which pixels are left out. */
 export const mask = () =>
   Type.Optional(
     Type.Object(
@@ -102,7 +102,7 @@ export const mask = () =>
       },
     ),
   )
-/** See the descriptions of the fields. */
+/** `resampling` of assets with larger pixels. */
 export const resampling = () =>
   Type.Optional(
     Type.Enum(['bilinear', 'nearest'], {

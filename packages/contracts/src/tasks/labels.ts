@@ -14,7 +14,7 @@ const time = (description: string) =>
     pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$',
     description,
   })
-/** Which rows of an embeddings table count. */
+/** Fields that select rows of an embeddings table by their sources. */
 const rowsOfTable = () => ({
   since: Type.Optional(time('Only rows of sources from this time on.')),
   until: Type.Optional(time('Only rows of sources up to this time.')),

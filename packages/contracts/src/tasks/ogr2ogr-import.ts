@@ -7,7 +7,7 @@ import { strict } from '../warnings.ts'
 const address = () => Type.String({ minLength: 1, maxLength: 4000, description: 'HTTPS URL of the file.' })
 const epsg = (description: string, options: { readonly default?: string } = {}) =>
   Type.String({ pattern: '^EPSG:[0-9]{3,6}$', description, ...options })
-/** Names that the conversion engine takes apart at commas and quotes must not have any. */
+/** Name of a field, without the commas and quotes at which the conversion engine would split it. */
 const fieldName = () => Type.String({ minLength: 1, maxLength: 200, pattern: '^[^,*%"\'\\\\\\u0000-\\u001f]+$' })
 
 /** Body of `POST /jobs/ogr2ogrImport`. */

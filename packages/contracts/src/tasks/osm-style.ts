@@ -113,7 +113,7 @@ const styleOf = <Condition extends TSchema>(filter: Condition) => {
   )
 }
 
-/** The tables of an import, as data. */
+/** A style: the tables of an import, as data. */
 export const OsmStyle = styleOf(
   Type.Unsafe<OsmFilter>({ type: 'object', minProperties: 1, maxProperties: 2, description: FILTER_ABOUT }),
 )

@@ -23,8 +23,8 @@ export interface BulkLoadOptions {
 /** Size of the chunks that are handed to the COPY stream, in bytes. */
 const COPY_CHUNK = 1 << 17
 /**
- * Bytes of one COPY on the embedded database. No other statement runs during a COPY; other clients have their turn between
- * two of them.
+ * Bytes of one COPY on the embedded database. No other statement runs during a COPY; other clients run between two of
+ * them.
  */
 const EMBEDDED_COPY = 4 << 20
 
@@ -32,7 +32,7 @@ const EMBEDDED_COPY = 4 << 20
  * Loads rows into a table by COPY BINARY. On a server the load is atomic. The embedded database loads in parts, and
  * parts before an error stay, so use a staging table. Returns the number of rows.
  *
- * @throws BULK_LOAD_FAILED around the server's own error, the reason of the signal, or what the source throws
+ * @throws BULK_LOAD_FAILED with the server's error as its cause, the reason of the signal, or what the source throws
  */
 export async function bulkLoad(
   database: Database,
@@ -42,7 +42,8 @@ export async function bulkLoad(
 ): Promise<number> {
   const { parallel } = database.capabilities
   const partBytes = parallel ? Infinity : EMBEDDED_COPY
-  // Rows lost with the server are staged anew; the commit that swaps them in waits for all earlier writes.
+  // Loads into staging tables do not wait for the disk: rows that are lost in a crash of the server are loaded again,
+  // and the commit that swaps a table in waits for all earlier writes.
   const inTransaction = parallel && target.schema === STAGING_SCHEMA
   return database.session(async (session) => {
     const encoder = new CopyEncoder(target.columns)

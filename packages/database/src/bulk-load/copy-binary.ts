@@ -17,7 +17,7 @@ export class CopyEncoder {
     this.#columns = columns
   }
 
-  /** Bytes that wait to be taken. */
+  /** Bytes that {@link take} will return. */
   get size(): number {
     return this.#length
   }
@@ -58,7 +58,7 @@ export class CopyEncoder {
     this.#buffer.writeInt32BE(this.#length - at, at - 4)
   }
 
-  /** Hands out what was written since the last call and starts a new buffer. */
+  /** Returns the bytes written since the last call, and starts a new buffer. */
   take(): Buffer {
     const chunk = this.#buffer.subarray(0, this.#length)
     this.#buffer = Buffer.allocUnsafe(Math.max(1 << 18, this.#length))
@@ -147,7 +147,7 @@ export class CopyEncoder {
     this.#length += value.byteLength
   }
 
-  /** Numbers go in two halves: a BigInt for each would cost more than the rest of the row. */
+  /** Numbers are written in two halves, because a BigInt for each would take longer than the rest of the row. */
   #int8(value: number | bigint): void {
     this.#fixed(8)
     if (typeof value === 'bigint' || !Number.isSafeInteger(value)) {

@@ -1,6 +1,6 @@
 import { answerTooLarge, answerUnreadable } from '../errors.ts'
 
-/** Code and length of a message (PostgreSQL manual, message flow). */
+/** Bytes of the code and length of a message (PostgreSQL manual, message flow). */
 const HEADER = 5
 const LENGTH_SIZE = 4
 const NONE = Buffer.alloc(0)
@@ -10,11 +10,11 @@ const ERROR = 'E'.charCodeAt(0)
 const NOTICE = 'N'.charCodeAt(0)
 
 /**
- * Counts the bytes of an answer, which is all between two ReadyForQuery, by the lengths that its messages announce.
- * Reads headers only and copies nothing.
+ * Counts the bytes of an answer, which is everything between two ReadyForQuery, by the lengths in the headers of its
+ * messages. It reads headers only and copies nothing.
  */
 export class AnswerBound {
-  /** Most bytes of an answer. */
+  /** Maximum bytes of an answer. */
   limit: number
   #answered = 0
   /** Bytes of the current message that are still to come. */
@@ -32,8 +32,8 @@ export class AnswerBound {
   /**
    * Counts the next bytes of the connection, before they are buffered.
    *
-   * @throws ANSWER_TOO_LARGE as soon as a length is announced that leads above the limit
-   * @throws DATABASE_ANSWER_UNREADABLE for a length that no message has, and for an error without an end
+   * @throws ANSWER_TOO_LARGE as soon as the announced lengths exceed the limit
+   * @throws DATABASE_ANSWER_UNREADABLE for an invalid length, and for an error message without its end mark
    */
   count(chunk: Buffer): void {
     const { length } = chunk
@@ -70,7 +70,7 @@ export class AnswerBound {
     return length - LENGTH_SIZE
   }
 
-  /** The driver looks for the end of an error's fields without end. */
+  /** Checks the end mark of an error message, because the driver searches for a missing one in an endless loop. */
   #checkEnd(chunk: Buffer, end: number): void {
     const beforeLast = end >= 2 ? chunk[end - 2] : this.#last
     const last = end >= 1 ? chunk[end - 1] : this.#last

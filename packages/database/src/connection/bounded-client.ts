@@ -4,9 +4,9 @@ import { Client, type ClientBase, type ClientConfig } from 'pg'
 import { answerUnreadable } from '../errors.ts'
 import { AnswerBound } from './answer-bound.ts'
 
-/** Most bytes of an answer unless its caller sets fewer; V8's strings end at 512 MiB. */
+/** Maximum bytes of an answer unless its caller sets fewer; V8's strings end at 512 MiB. */
 export const MAX_ANSWER_BYTES = 256 * 1024 * 1024
-/** Time without traffic after which the system asks whether the other end is there, in milliseconds. */
+/** Idle time in milliseconds before the system sends keep-alive probes. */
 const KEEP_ALIVE_MS = 30_000
 
 /** The parts of the driver that are not in its types. */
@@ -39,7 +39,7 @@ export class BoundedClient extends Client {
   }
 }
 
-/** The listener that counts each chunk and then has it parsed. */
+/** A listener that counts the bytes of each chunk, and then passes it to the parser. */
 function guarded(stream: Socket, bound: AnswerBound, parse: (chunk: Buffer) => void): (chunk: Buffer) => void {
   let hasFailed = false
   return (chunk) => {
@@ -56,7 +56,7 @@ function guarded(stream: Socket, bound: AnswerBound, parse: (chunk: Buffer) => v
   }
 }
 
-/** Sets the most bytes of the answers that follow on a connection. */
+/** Sets the maximum bytes of the following answers on a connection. */
 export function boundAnswers(client: ClientBase, bytes: number): void {
   const bound = bounds.get(client)
   if (bound) bound.limit = bytes

@@ -2,7 +2,7 @@ import { quoteIdentifier } from '@terrane/core/sql-text'
 import { BoundedClient, isWaiting, streamOf } from './bounded-client.ts'
 import { connectionOf, silenceOf, type DatabaseOptions } from './options.ts'
 
-/** Wait before a lost listening connection is dialled again, in milliseconds. */
+/** Delay before a lost listening connection is opened again, in milliseconds. */
 const RELISTEN_MS = 1000
 /** Longest wait for the server to close a connection that is disposed of, in milliseconds. */
 const GOODBYE_MS = 1000

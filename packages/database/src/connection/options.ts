@@ -2,26 +2,26 @@ import { types, type ClientConfig, type CustomTypesConfig } from 'pg'
 
 export interface DatabaseOptions {
   readonly url: string
-  /** IP address to dial instead of the URL's host, when that host was resolved and checked before. */
+  /** IP address to connect to instead of the URL's host, when that host was resolved and checked before. */
   readonly address?: string
-  /** Most connections of the pool; 10 when absent. */
+  /** Maximum connections of the pool; 10 when absent. */
   readonly max?: number
   /** Shown in pg_stat_activity. */
   readonly applicationName?: string
   /** Longest wait for a connection in milliseconds; 10 s when absent. */
   readonly connectTimeoutMs?: number
-  /** Most bytes of an answer; 256 MiB when absent. COPY streams are not counted. */
+  /** Maximum bytes of an answer; 256 MiB when absent. COPY streams are not counted. */
   readonly answerBytes?: number
   /**
    * Time without a byte in milliseconds after which the server is asked, on another connection, whether it still runs the
    * statement; also the time between two heartbeats of a listening connection. 15 s when absent.
    */
   readonly silenceMs?: number
-  /** Told about errors of idle connections, which are replaced by themselves. */
+  /** Called with errors of idle connections, which the pool replaces. */
   readonly onError?: (error: Error) => void
 }
 
-/** bigint columns hold ids and counts far below 2^53 here: they are read as numbers. */
+/** bigint columns are read as numbers, because their ids and counts are far below 2^53 here. */
 export const TYPES: CustomTypesConfig = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') =>
     oid === (types.builtins.INT8 as number) && format !== 'binary' ? Number : types.getTypeParser(oid, format),

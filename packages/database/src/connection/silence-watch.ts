@@ -3,13 +3,13 @@ import { databaseUnavailable } from '../errors.ts'
 import { BoundedClient, isWaiting, streamOf } from './bounded-client.ts'
 import { connectTimeoutOf, connectionOf, silenceOf, type DatabaseOptions } from './options.ts'
 
-/** Checks in a row that do not find a session at work before its connection is closed. */
+/** Consecutive failed checks before a connection is closed. A check fails when the server does not run the session. */
 const STRIKES = 3
 
 /**
- * Names the session, and has the server check the connection too: when it is idle, and while a statement runs. A pooler
- * shows another process than the one that works: there is no row then. `tcp_user_timeout` stays unset, it would cut a COPY
- * whose reader pauses.
+ * Reads the identity of the session, and makes the server check the connection, both when it is idle and while a
+ * statement runs. Behind a pooler the process id belongs to another process, so there is no row. `tcp_user_timeout`
+ * stays unset, because it would end a COPY whose reader pauses.
  */
 const IDENTIFY = `select pid || ' ' || extract(epoch from backend_start) as session,
     set_config('tcp_keepalives_idle', '30', false), set_config('tcp_keepalives_interval', '10', false),
@@ -32,7 +32,7 @@ interface Watched {
 
 /**
  * Closes connections that have died silently. While a statement waits and no byte passes, the server is asked on a new
- * connection whether it runs that session: a long statement goes on, a lost one fails with DATABASE_UNAVAILABLE. A
+ * connection whether it runs that session: a long statement continues, a lost one fails with DATABASE_UNAVAILABLE. A
  * timeout of statements could not distinguish the two.
  */
 export class SilenceWatch implements Disposable {
@@ -57,7 +57,7 @@ export class SilenceWatch implements Disposable {
         ...answerWithin(connectTimeoutOf(this.#options)),
       })
       .catch((error: unknown) => {
-        // A server that refuses has another catalogue, or its system cannot check connections.
+        // A server that refuses this has another catalogue, or a system that cannot check connections.
         if (isOfServer(error)) return { rows: [] }
         throw error
       })
@@ -130,7 +130,7 @@ function bytesOf(client: ClientBase): number {
   return bytesRead + bytesWritten
 }
 
-/** The server has said so, in an ErrorResponse. */
+/** True for an error that the server sent in an ErrorResponse. */
 function isOfServer(error: unknown): boolean {
   return (error as { severity?: unknown }).severity !== undefined
 }
@@ -140,7 +140,7 @@ function close(client: ClientBase): void {
   streamOf(client).destroy(databaseUnavailable(undefined, { cause }))
 }
 
-/** The driver's own bound on the wait for an answer, which its types have for whole clients only. */
+/** The driver's timeout of a query, which its types allow only for whole clients. */
 export function answerWithin(ms: number): Record<string, number> {
   return { query_timeout: ms }
 }

@@ -34,7 +34,7 @@ export interface CatalogueEntry {
   readonly jobId: string
 }
 
-/** Adds a table to the catalogue. The source goes where only the owner and the service role read it. */
+/** Adds a table to the catalogue. The source is stored where only the owner and the service role may read it. */
 export async function registerEmbeddings(session: Queryable, entry: CatalogueEntry): Promise<void> {
   const { source: details, ...metadata } = entry.metadata
   await session.query(
@@ -110,7 +110,7 @@ export interface EmbeddingSearch {
   readonly limit: number
   /** Only rows with this label; null for all. */
   readonly label: string | null
-  /** Longest time of the statement. */
+  /** Timeout of the statement. */
   readonly milliseconds: number
 }
 

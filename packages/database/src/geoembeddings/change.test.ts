@@ -73,7 +73,7 @@ describe('change detection', () => {
   })
 
   test('a difference that lies over the whole scene is no change by change_z', async () => {
-    // All tiles move the same way, by more than the changed ones move on top of it.
+    // All vectors move in the same direction, farther than the changed ones move in addition.
     const haze = draw().map((x) => x * 2)
     const after = before.map((v, id) => v.map((x, i) => x + haze[i]! + (CHANGED.has(id) ? 1.2 * gaussian() : 0)))
     await make('hazy', after, { metric: 'l2' })
@@ -113,7 +113,7 @@ describe('change detection', () => {
     const found = (await changes('before', 'moved')).toSorted((a, b) => a.id - b.id)
     expect(found).toHaveLength(COUNT)
     for (const { id, overlap, change_score: score } of found) {
-      // Seven tenths are shared, of thirteen.
+      // The tiles share 0.7 of their union of 1.3.
       expect(overlap, `tile ${id}`).toBeCloseTo(0.7 / 1.3, 5)
       expect(score, `tile ${id}`).toBeCloseTo(0, 5)
     }
@@ -227,7 +227,7 @@ describe('a table of several dates', () => {
   const DATES = ['2024-05-01T10:00:00Z', '2024-06-01T10:00:00Z', '2024-07-01T10:00:00Z']
   const SOURCE = 2 ** 32
 
-  /** Sources one after the other, each over the same tiles or over those beside the last. */
+  /** Makes sources one after the other, each over the same tiles or over the tiles beside the last one. */
   async function makeDated(
     name: string,
     looks: readonly (readonly Float32Array[])[],

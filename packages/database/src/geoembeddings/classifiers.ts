@@ -79,7 +79,7 @@ export async function classifierOwner(database: Queryable, name: string): Promis
 }
 
 /**
- * Keeps a classifier as the next version of its name, in a transaction of the caller. Returns the version.
+ * Stores a classifier as the next version of its name, in a transaction of the caller. Returns the version.
  *
  * @param weights little-endian float32
  */
@@ -133,7 +133,7 @@ export async function findClassifier(
   return rows[0] ?? null
 }
 
-/** The weights of a version, as {@link saveClassifier} keeps them; null when it is gone. */
+/** The weights of a version, as {@link saveClassifier} stored them; null when the version was deleted. */
 export async function classifierWeights(
   database: Queryable,
   { name, version, jobId }: Pick<StoredClassifier, 'name' | 'version' | 'jobId'>,

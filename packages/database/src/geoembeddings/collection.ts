@@ -20,7 +20,7 @@ export function collectionTable(jobId: string, tableName: string): StagedTable {
   return { staging: sharedStaging(jobId), schema: EMBEDDINGS_SCHEMA, table: tableName }
 }
 
-/** Makes the table of a collection unless it is there. @throws RUN_SUPERSEDED */
+/** Creates the table of a collection unless it exists. @throws RUN_SUPERSEDED */
 export async function openCollection(
   database: Database,
   run: JobRun,
@@ -35,8 +35,8 @@ export async function openCollection(
 }
 
 /**
- * Moves the rows of a shard's own staging table into that of its collection, in a transaction of the caller, which also
- * records the shard as applied: they are there once, or not at all.
+ * Moves the rows of a shard's own staging table into that of its collection, in a transaction of the caller. The same
+ * transaction records the shard as applied, so that its rows are added exactly once.
  *
  * @throws RUN_SUPERSEDED when the collection's job has ended
  */
@@ -65,7 +65,7 @@ export async function addToCollection(
   await session.query(`drop table ${source}`)
 }
 
-/** Drops the table of a collection of a run that may still publish; a later run keeps it. */
+/** Drops the staging table of a collection. @throws RUN_SUPERSEDED when a later run has begun, which keeps the table */
 export async function dropCollection(database: Database, run: JobRun): Promise<void> {
   await database.transaction(async (session) => {
     await holdRun(session, run)
@@ -80,8 +80,9 @@ export interface AppendedTable {
 }
 
 /**
- * Adds the rows of a collection to the table that is there, in a transaction of the caller: each source gets a number of
- * its own there, and one that the table has keeps its number and loses its former rows. Catalogue and sources follow.
+ * Adds the rows of a collection to an existing table, in a transaction of the caller. A new source gets a number of its
+ * own. A source that the table already has keeps its number, and its former rows are deleted. Catalogue and list of
+ * sources are updated as well.
  */
 export async function appendCollection(
   session: Session,
@@ -158,7 +159,7 @@ async function numberSources(session: Queryable, tableName: string, sources: Rea
   return (
     [...sources]
       .map(([shard, source]) => ({ ...source, shard, source: known.get(source.name)?.source ?? next++ }))
-      // Rows of a file that was read before stay when it cannot be read now.
+      // The former rows of a file stay when it cannot be read now.
       .filter(({ name, status }) => status === 'done' || known.get(name)?.status !== 'done')
   )
 }

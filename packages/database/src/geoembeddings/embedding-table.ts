@@ -21,11 +21,14 @@ export interface EmbeddingTableShape {
   readonly dims: number
   /** Distance of searches and of the index; cosine when absent. */
   readonly metric?: 'cosine' | 'l2'
-  /** Until it is finished the staging table of patches has all bits of their numbers; the table keeps half. */
+  /** Patches are loaded in single precision; the finished table has half precision. */
   readonly wholeNumbers?: boolean
 }
 
-/** A vector and its place. `ring` is closed or open, `[lng, lat, lng, lat, …]` in EPSG:4326, counter-clockwise. */
+/**
+ * A vector and its place. Each polygon is one ring, closed or open, `[lng, lat, lng, lat, …]` in EPSG:4326,
+ * counter-clockwise.
+ */
 export interface EmbeddingRow {
   readonly id: number
   readonly polygons: readonly Float64Array[]
@@ -195,8 +198,8 @@ export async function indexWhenLarge(
 }
 
 /**
- * Brings the geometries of two tables to one type, and the first table to it where need be. Returns the expression that
- * inserts those of the second, `t`, into it.
+ * Finds a geometry type for the rows of two tables, and changes the column of the first table to it if necessary.
+ * Returns the expression that converts the geometries of the second one, `t`.
  */
 export async function finishGeometry(session: Session, table: string, from: string): Promise<string> {
   const { rows } = await session.query<{ type: string }>(

@@ -133,7 +133,7 @@ describe('examples', () => {
 })
 
 describe('variety', () => {
-  /** The same by the definition. */
+  /** Expected result of a varied search, computed by its definition. */
   function varied(query: Vector, variety: number, count: number): number[] {
     const candidates = ranking(query, -1)
     const chosen: number[] = []

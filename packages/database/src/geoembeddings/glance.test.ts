@@ -5,7 +5,7 @@ import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 
 const DIMS = 24
 const COUNT = 300
-/** Rows that look like no other. */
+/** Rows that are similar to no other. */
 const ODD = [41, 200, 299]
 let db: TestDatabase
 
@@ -17,7 +17,7 @@ function square(id: number): Float64Array {
   return Float64Array.of(west, north, west, north - 0.01, west + 0.01, north - 0.01, west + 0.01, north)
 }
 
-/** Three parts of known size along three axes, which are the first dimensions, on a base. */
+/** Three components of known size along the first three dimensions, added to a base. */
 const parts = Array.from({ length: COUNT }, () => [3 * gaussian(), 2 * gaussian(), gaussian()] as const)
 const plain = parts.map((part) =>
   Float32Array.from({ length: DIMS }, (_, d) => 5 + (d < 3 ? part[d]! : 0.02 * gaussian())),
@@ -75,7 +75,7 @@ test('false colours are the three principal components, from their 2nd to their 
       expect(Math.abs(level - 255 * Math.min(1, Math.max(0, share)))).toBeLessThan(0.6)
     }
   }
-  // Components do not go together.
+  // Components are uncorrelated.
   expect(Math.abs(correlation(found.map(({ pc1 }) => pc1), found.map(({ pc2 }) => pc2)))).toBeLessThan(0.02) // prettier-ignore
   const again = await rowsOf<Colored>(`embedding_colors(table_name => 'plain', result_limit => 2, result_offset => 5, include_geom => false)`) // prettier-ignore
   expect(again.map(({ color }) => color)).toEqual(found.slice(5, 7).map(({ color }) => color))

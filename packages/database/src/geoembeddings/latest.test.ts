@@ -59,7 +59,7 @@ async function makeTable(name: string, rows: number): Promise<void> {
   await writeSources(db.database, name, '0199b1f0-0000-7000-8000-00000000ffff', sources)
 }
 
-/** The same rows with a time of their own. */
+/** Adds a time to each row of a table. */
 async function giveTimes(name: string): Promise<void> {
   const days = DAYS.map((day) => (day === null ? 'null' : `'${day}'`)).join()
   await db.database.query(`alter table geoembeddings.${name} add datetime timestamptz;
@@ -67,8 +67,8 @@ async function giveTimes(name: string): Promise<void> {
 }
 
 /**
- * Makes table `hides`, which has each pair of a row and one whose place it takes, by one look at each pair, as it is
- * documented.
+ * Makes table `hides` by the documented definition: all pairs of a row and another row whose place it takes, by a
+ * comparison of every pair.
  */
 async function pairUp(name: string, isTimed: boolean): Promise<void> {
   const day = isTimed ? 't.datetime' : 's.datetime'
@@ -118,7 +118,7 @@ const AREAS = [
 
 describe.each([false, true])('newest rows, rows with times of their own: %s', (isTimed) => {
   const name = isTimed ? 'timed' : 'listed'
-  // The whole table in every area, and every part. Areas of more than 200 rows are compared in one pass.
+  // Cases for the whole table in every area, and for every part. Areas of more than 200 rows are compared in one pass.
   const chosen = [[0, 0], [0, 1], [0, 2], [1, 0], [2, 2], [3, 1]] as const // prettier-ignore
   const cases = chosen.map(([p, a]) => ({
     title: `${PARTS[p].args}${AREAS[a].args}` || 'of all',

@@ -3,8 +3,8 @@ import type { CatalogueEntry } from './catalogue.ts'
 import type { EmbeddingSource } from './sources.ts'
 
 /**
- * The part of a table's catalogue row and of its sources that travels with a file of the table, without names of people and
- * files; null when there is no such table.
+ * The part of a table's catalogue row and of its sources that is exported with a file of the table, without names of
+ * people and files; null when there is no such table.
  */
 export async function portableCatalogue(
   database: Queryable,
@@ -24,7 +24,7 @@ export async function portableCatalogue(
   return rows[0]?.about ?? null
 }
 
-/** The same for a table that is not in the catalogue yet. */
+/** Like {@link portableCatalogue}, for a table that is not in the catalogue yet. */
 export function portableEntry(
   entry: Pick<
     CatalogueEntry,

@@ -58,7 +58,7 @@ const estimate = async (label: string, area: string): Promise<number> => {
 
 class RolledBack extends Error {}
 
-/** Does something and undoes it. */
+/** Runs work in a transaction and rolls it back. */
 async function undone<T>(work: (session: Session) => Promise<T>): Promise<T> {
   const results: T[] = []
   const undo = db.database.transaction(async (session) => {
@@ -142,14 +142,15 @@ describe('the index is taken', () => {
     expect(await taken(1_000_000, 384, 1, { filtered: false })).toBe(true)
   })
 
-  // Of 250,000 × 1,024 a tenth took 120 to 300 ms through the index, and about half of that row by row.
+  // Measured on 250,000 rows of 1,024 dimensions: for a tenth of them the index took 120 to 300 ms, and the exact scan
+  // about half of that.
   test.each([
     [250_000, 1024, 0.01, false],
     [250_000, 1024, 0.1, false],
     [250_000, 1024, 0.3, true],
     [1_000_000, 384, 0.1, false],
     [1_000_000, 384, 0.3, true],
-    // The index would run out before it had enough.
+    // The index would end before it had found enough rows.
     [10_000_000, 384, 0.01, false],
     [10_000_000, 384, 0.1, true],
   ])(
@@ -159,7 +160,8 @@ describe('the index is taken', () => {
     },
   )
 
-  // Of a million rows an area of a tenth took 421 ms through an index over halfvec, and a third of that row by row.
+  // Measured on a million rows: for an area with a tenth of them an index over halfvec took 421 ms, and the exact scan
+  // a third of that.
   test('over halfvec, which gives half as many rows, from a share of an eighth on', async () => {
     expect(await taken(1_000_000, 384, 0.1, { kind: 'halfvec' })).toBe(false)
     expect(await taken(1_000_000, 384, 0.15, { kind: 'halfvec' })).toBe(true)
@@ -220,7 +222,7 @@ describe('the index', () => {
   })
 
   test('that runs out is made up for by the exact scan', async () => {
-    // The statistics still know a fourth of the rows under the label.
+    // The statistics are outdated and still count a fourth of the rows for the label.
     const found = await undone(async (session) => {
       await session.query(`update geoembeddings.many set label_name = 'rest' where id not in (8, 800, 1200)`)
       await setBudget(session, 0)

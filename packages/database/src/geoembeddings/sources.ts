@@ -22,7 +22,7 @@ export interface EmbeddingSource {
   readonly error: unknown
 }
 
-/** One that a table has, by its number. */
+/** A source of a table, with its number. */
 export interface NumberedSource {
   readonly source: number
   readonly name: string

@@ -74,7 +74,10 @@ interface Series {
 const series = (table: string, more = '') => rowsOf<Series>(`change_series(table_name => '${table}' ${more})`)
 const placeOf = (id: number) => id % 2 ** 32
 
-/** Six looks at each place under noise and a light of each date; a fifth of the places turns into something else on one of the dates. */
+/**
+ * Six vectors of each place, with noise and a common change of light per date. A fifth of the places changes for good
+ * on one of the dates.
+ */
 const ground = Array.from({ length: PLACES }, () => draw(1))
 const light = DAYS.map(() => draw(0.5))
 const changes = new Map(
@@ -114,7 +117,7 @@ describe('a series of dates', () => {
       looks.filter(() => hidden() > 0.15),
     )
     const found = (await series('cloudy')).slice(0, changes.size)
-    // The first look after the change may be hidden: the next one counts.
+    // The first row after the change may be hidden; the next one counts then.
     const right = found.filter(({ id, break_date: date }) => {
       const day = changes.get(placeOf(id))?.day
       return day !== undefined && (DAYS[day] === date || DAYS.indexOf(date) === day + 1)
@@ -201,7 +204,7 @@ describe('a search', () => {
     const found = (more: string) =>
       rowsOf<Hit>(`similarity_search(table_name => 'places', patch_id => 3007, similarity_threshold => -1, ${more})`)
     expect(await found(`since => '2024-01-01', until => '2024-05-01'`)).toHaveLength(2 * (PLACES - 1))
-    // Looks of one source without a time have no order: each of them stays.
+    // Rows of one source without a time have no order, so all of them are kept.
     expect(await found('latest => true')).toHaveLength(PLACES - 1 + DAYS.length)
     expect(await series('places')).toHaveLength(PLACES - 1)
   })

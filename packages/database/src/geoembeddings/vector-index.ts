@@ -1,6 +1,6 @@
 import { quoteIdentifier, quoteLiteral, type Queryable, type Session } from '../database.ts'
 
-/** Largest number of dimensions that an HNSW index over halfvec takes (pgvector 0.8); one over bits takes them, too. */
+/** Maximum dimensions of an HNSW index over halfvec (pgvector 0.8); an index over bits accepts them as well. */
 export const MAX_INDEXED_DIMS = 4000
 /** Dimensions from which the signs of a vector suffice to find its neighbours among some hundred candidates. */
 const MIN_BIT_DIMS = 256
@@ -10,10 +10,10 @@ const MIN_BIT_RECALL = 0.98
 const GRAPH_BYTES = 830
 /** Number of rows that the mean direction is computed from. */
 const CENTER_ROWS = 20_000
-/** Rows whose neighbours are looked for to measure recall, and how many neighbours of each. */
+/** Rows that are searched for to measure recall, and number of neighbours of each. */
 const RECALL_QUERIES = 20
 const RECALL_NEIGHBOURS = 10
-/** Helpers of a build, beside the server's own setting where that is more. */
+/** Minimum parallel workers of a build; a higher setting of the server is kept. */
 const BUILD_WORKERS = 2
 
 /** Kind of an approximate index, and its recall, 0 to 1. */
@@ -117,7 +117,10 @@ async function meanDirection(session: Session, { name, rows }: IndexedTable): Pr
   return means[0]!.center
 }
 
-/** The part of the nearest rows of some rows of the table that the index gives a search for them. */
+/**
+ * Recall of the index, measured on some rows of the table: the share of their true nearest rows that a search by index
+ * finds.
+ */
 async function measureRecall(session: Session, { name, dims, metric }: IndexedTable): Promise<number | null> {
   const operator = metric === 'l2' ? '<->' : '<=>'
   let wanted = 0
@@ -146,7 +149,10 @@ async function measureRecall(session: Session, { name, dims, metric }: IndexedTa
   return wanted === 0 ? null : hits / wanted
 }
 
-/** Builds by several processes; alone where the server has no shared memory for them, as in a container with 64 MB of it. */
+/**
+ * Builds an index with parallel workers, or without them when the server lacks shared memory, as in a container with 64
+ * MB of it.
+ */
 async function createWithHelpers(session: Session, statement: string): Promise<void> {
   await session.query(
     `select set_config('max_parallel_maintenance_workers',

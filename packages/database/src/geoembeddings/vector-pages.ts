@@ -4,13 +4,13 @@ import type { PackedBytes, ScanColumn } from '../scan/columns.ts'
 import type { VectorTable } from './classifiers.ts'
 import { EMBEDDINGS_SCHEMA } from './embedding-table.ts'
 
-/** Pages are smaller: each is one batch. */
+/** Maximum bytes of a batch; pages are smaller, so each is one batch. */
 const MAX_BATCH = 2 ** 27
 
-/** Vectors of a table with their ids and whatever else was asked for. */
+/** Vectors of a table with their ids and other requested values. */
 export interface VectorPage {
   readonly ids: readonly number[]
-  /** One after the other. */
+  /** All vectors, concatenated. */
   readonly vectors: Float32Array
   /** EWKB of the places, as MultiPolygons; empty unless requested. */
   readonly places: PackedBytes
@@ -25,8 +25,8 @@ export interface VectorPages {
 }
 
 /**
- * The rows of an embeddings table in the order of their ids, by pages. Each page is a statement of its own: on the embedded
- * database other clients have their turn between two.
+ * The rows of an embeddings table in the order of their ids, by pages. Each page is a separate statement, so that other
+ * clients of the embedded database can run between two pages.
  */
 export async function* vectorPages(
   database: Database,
@@ -94,7 +94,9 @@ export function vectorNumbers({ bytes, ends }: PackedBytes, dims: number): Float
   return numbers
 }
 
-/** The condition that a row `t` is of the sources of a time or of these numbers, for `where true`. @throws the server's 22023 */
+/**
+ * SQL condition that selects rows `t` of sources by time or by number, after `where true`. @throws the server's 22023
+ */
 export async function rowsOfSources(
   database: Queryable,
   tableName: string,
@@ -116,7 +118,7 @@ export async function rowsOfSources(
   return rows[0]?.condition ?? ''
 }
 
-/** The condition that a row `t` is of sources with these numbers, of none for an empty list. */
+/** SQL condition that selects rows `t` of the sources with these numbers; none for an empty list. */
 export async function conditionOfSources(database: Queryable, sources: readonly number[]): Promise<string> {
   const { rows } = await database.query<{ condition: string }>(
     'select geoembeddings.rows_of_sources($1::integer[]) as condition',
@@ -138,7 +140,7 @@ export async function sourceVersions(
   return rows[0]!.versions
 }
 
-/** How many rows of a table count. */
+/** Number of rows of a table that match a condition. */
 export async function countRows(database: Queryable, tableName: string, where: string): Promise<number> {
   const { rows } = await database.query<{ rows: number }>(
     `select count(*) as rows from ${qualified(EMBEDDINGS_SCHEMA, tableName)} t where true ${where}`,

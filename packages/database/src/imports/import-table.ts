@@ -99,7 +99,7 @@ async function clipTo(session: Session, table: string, shape: ImportShape): Prom
   )
 }
 
-/** Adds the further pieces of the lines that were cut, those too short left out. */
+/** Adds the further pieces of cut lines, except pieces that are too short. */
 async function addParts(session: Session, table: string, shape: ImportShape): Promise<void> {
   const { columns, primaryKey, measured = [], least = 0 } = shape
   const names = columns.map(({ name }) => name).filter((name) => !['part', 'geom', primaryKey].includes(name))
@@ -203,8 +203,9 @@ export async function registerImport(database: Queryable, staged: StagedTable, r
 }
 
 /**
- * Runs statements in one message, and so in one transaction, whose commit need not wait for the disk: a staging table lost
- * with the server is made anew, and the commit that swaps it in waits for all that was written before.
+ * Runs statements in one message, and thereby in one transaction whose commit does not wait for the disk. Staging
+ * tables that are lost in a crash of the server are made again, and the commit that swaps a table in waits for all
+ * earlier writes.
  */
 async function together(database: Queryable, statements: readonly string[]): Promise<void> {
   await database.query(['set local synchronous_commit to off', ...statements].join(';\n'))

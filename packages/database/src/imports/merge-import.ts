@@ -13,11 +13,11 @@ export interface MergedRows {
 type Box = readonly [west: number, south: number, east: number, north: number]
 
 /**
- * Brings the rows of some elements of OpenStreetMap to what a staging table holds: rows that are equal stay untouched, those
- * that differ keep their `id`, and rows of the elements that are not in the staging table go.
+ * Replaces the rows of some elements of OpenStreetMap by the rows of a staging table: equal rows are not touched,
+ * changed rows keep their `id`, and rows that are missing in the staging table are deleted.
  *
  * @param affected SQL of a table with the columns `osm_type` and `osm_id`
- * @param hasRows whether the staging table holds any
+ * @param hasRows whether the staging table has any rows
  */
 export async function mergeImport(
   session: Session,
@@ -43,7 +43,7 @@ export async function mergeImport(
   )
   if (!hasRows) return merged([], [], deleted.rows)
   const key = quoteIdentifier(shape.primaryKey)
-  // A column has no name with a space.
+  // The aliases contain a space, which no column name does.
   const updated = await session.query<BoxRow>(
     `with changed as (
        select t.${key} as "changed row", t.geom as "geom before", ${list('s.')} from ${source} s join ${target} t on ${same}

@@ -67,7 +67,8 @@ export function whereClause(conditions: readonly Condition[], source: string, pa
 /**
  * The conditions of a resource, each as SQL.
  *
- * @param hasRows SQL of whether the embedded resource of a name has rows, for `districts=is.null`; null for another name
+ * @param hasRows SQL condition that the embedded resource of a name has rows, for `districts=is.null`; null for another
+ * name
  */
 export function conditionList(
   conditions: readonly Condition[],
@@ -95,7 +96,7 @@ export function orderClause(
 
 /** An item of `select` without its aggregate, and its name in the answer. */
 export function selectExpression({ field, alias, cast }: SelectItem, source: string): { sql: string; name: string } {
-  // The number of an element names nothing: `list->0` is `list`.
+  // An index into an array gives no name: `list->0` is named `list`.
   const key = field.path.findLast((step) => !/^-?\d+$/.test(step.key))?.key
   const sql = field.column === '*' && field.path.length === 0 ? `${source}.*` : fieldSql(field, source)
   return { sql: cast === null ? sql : `cast(${sql} as ${castType(cast)})`, name: alias ?? key ?? field.column }

@@ -10,10 +10,12 @@ const OPERATORS: ReadonlySet<string> = new Set(
   ),
 )
 const PATTERNS: ReadonlySet<string> = new Set(['match', 'imatch'])
-/** Most characters of a regular expression whose bounds are written out, beyond those of its text: memory of the server. */
+/**
+ * Maximum characters that written-out bounds may add to a regular expression, because the server needs memory for each.
+ */
 const MAX_EXPANDED = 1000
 const QUANTIFIED: ReadonlySet<string> = new Set('eq gte gt lte lt like ilike match imatch'.split(' '))
-/** Deepest nesting of and/or. */
+/** Maximum nesting of and/or. */
 const MAX_DEPTH = 20
 
 /** `column=operator.value`. @throws PGRST100 */

@@ -20,7 +20,7 @@ const RESERVED: ReadonlySet<string> = new Set([
 /** Parameters of an embedded resource beside filters: `districts.order`. */
 const WORDS_OF_EMBEDDED: ReadonlySet<string> = new Set(['order', 'limit', 'offset', 'and', 'or', 'not.and', 'not.or'])
 const OF_EMBEDDED = /\.(?:order|limit|offset|and|or)$/
-/** Longest query string, in characters after decoding. */
+/** Maximum length of the query string, in characters after decoding. */
 const MAX_QUERY_LENGTH = 16_384
 
 /**

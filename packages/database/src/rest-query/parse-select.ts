@@ -3,11 +3,14 @@ import { fieldPath, list } from './fields.ts'
 import { indexOutsideQuotes, unquote } from './query-text.ts'
 import { AGGREGATES, type Aggregate, type Embed, type Resource, type SelectItem } from './query.ts'
 
-/** Most levels of embedded resources. */
+/** Maximum levels of embedded resources. */
 const MAX_EMBED_DEPTH = 10
-/** Most embedded resources of a query. */
+/** Maximum embedded resources of a query. */
 const MAX_EMBEDS = 40
-/** Most items of a query that read a field which another one of their resource reads, each function over rows apart: the server makes a row of all of them before it can be counted. */
+/**
+ * Maximum items of a query that read the same field as another item of their resource; each aggregate is counted
+ * separately. The server builds a row with all of them before its bytes can be counted.
+ */
 const MAX_REPEATS = 32
 
 /** An embedded resource while its parameters are read. */

@@ -10,14 +10,14 @@ interface Part {
   /** Whether the part of this branch before its last atom may be empty, and that atom itself. */
   before: boolean
   last: { size: number; isEmpty: boolean }
-  /** Whether a branch that has ended may be empty, or the group only looks. */
+  /** True when a finished branch may be empty, or the group is only a lookaround. */
   isEmpty: boolean
 }
 
 /**
- * How many single characters a regular expression of PostgreSQL has once its bounds are written out, which is how the server
- * compiles it: `(x{1,200}){1,200}` has 40,000. An atom that may be empty counts by the square of its bound, because each
- * repetition may be passed over. Linear in the length of the text.
+ * Number of single characters of a PostgreSQL regular expression after its bounds are written out, as the server
+ * compiles it: `(x{1,200}){1,200}` has 40,000. An atom that may be empty counts by the square of its bound, because
+ * each repetition may be skipped. Linear in the length of the text.
  */
 export function expandedSize(pattern: string): number {
   const outer: Part[] = []

@@ -45,8 +45,8 @@ export function listElements(text: string): string[] | null {
 }
 
 /**
- * Splits at a separator that stands outside quotes, parentheses, braces and brackets. Null when one of these is not
- * closed. Parts are trimmed; an empty text has none.
+ * Splits at a separator that is outside quotes, parentheses, braces and brackets. Null when one of these is not closed.
+ * Parts are trimmed; an empty text has none.
  *
  * @param isLogic terms of a logic tree: quotes are special at the beginning of a name or value, braces at that of a
  * value, brackets never

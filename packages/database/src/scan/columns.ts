@@ -1,4 +1,4 @@
-/** How the values of a scanned column are read. */
+/** Type as which the values of a scanned column are read. */
 export type ScanType = 'int8' | 'float8' | 'bool' | 'text' | 'bytes'
 
 /** A column of a scan: an SQL expression, cast to its type. */
@@ -45,7 +45,7 @@ export class ColumnBuilder {
     this.#ends.push(this.#size)
   }
 
-  /** Hands out what was added, in memory of its own. */
+  /** Returns the added values, in newly allocated memory. */
   take(): ScanValues {
     if (this.type !== 'bytes') {
       const { values } = this

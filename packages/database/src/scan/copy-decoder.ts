@@ -11,7 +11,7 @@ export class CopyDecoder {
   readonly #batchRows: number
   readonly #batchBytes: number
   readonly #rowBytes: number
-  /** Bytes that are not read yet, and how many of them are needed to go on. */
+  /** Bytes that are not decoded yet, and how many are needed to continue. */
   #parts: Buffer[] = []
   #size = 0
   #needed = HEADER + 4
@@ -21,8 +21,8 @@ export class CopyDecoder {
   #ended = false
 
   /**
-   * @param batchBytes bytes after which a batch ends although it has fewer rows than `batchRows`
-   * @param rowBytes most bytes of a row
+   * @param batchBytes bytes that complete a batch with fewer rows than `batchRows`
+   * @param rowBytes maximum bytes of a row
    */
   constructor(
     columns: readonly ScanColumn[],
@@ -110,7 +110,7 @@ function rowEnd(bytes: Buffer, start: number): number {
 function readValue(bytes: Buffer, at: number, length: number, type: 'int8' | 'float8' | 'bool' | 'text') {
   switch (type) {
     case 'int8': {
-      // Most numbers are small: reading two halves spares the bigint.
+      // Most numbers are small; reading them as two halves avoids a bigint.
       const high = bytes.readInt32BE(at)
       if (high > -0x200000 && high < 0x200000) return high * 0x100000000 + bytes.readUInt32BE(at + 4)
       return narrowed(bytes.readBigInt64BE(at))

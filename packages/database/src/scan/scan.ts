@@ -41,7 +41,7 @@ export async function* scan(
 }
 
 /**
- * The same on connections that are lent for a slice each, as the embedded database needs it.
+ * Like {@link scan}, on connections that are lent for one slice each, as the embedded database requires.
  *
  * @throws TABLE_CHANGED
  */
@@ -90,7 +90,7 @@ async function* readLent(lend: Lend, read: (session: Session) => AsyncGenerator<
     isLeft = false
   } catch (error) {
     isLeft = false
-    // The session knows whether an abort is behind it.
+    // The error goes to `lend`, which replaces it by the signal's reason after an abort.
     fail(error)
   } finally {
     if (isLeft) fail(new Error('the loop was left'))

@@ -66,7 +66,7 @@ export class TableSlices {
   ) {
     this.#source = source
     this.#state = state
-    // An empty table is read as well, so that a condition that the server refuses is refused.
+    // An empty table is read as well, so that the server can refuse an invalid condition.
     this.#pages = Math.max(1, pages)
     this.#horizon = horizon
   }
@@ -77,10 +77,10 @@ export class TableSlices {
     const [first, past] = [this.#next, this.#next + this.#step]
     this.#next = past
     const { table, alias, where } = this.#source
-    // A table that becomes a child meanwhile is no part of it.
+    // `only` excludes tables that become children of this one meanwhile.
     const rows = wholeSql({ table: `only ${table}`, alias, where })
     const pages = `${alias}.ctid >= '(${first},0)' and ${alias}.ctid < '(${past},0)'`
-    // A condition, not a subquery: functions of the row's type stay columns of it.
+    // The slice is a condition and not a subquery, so that functions of the row type can still be used as columns.
     return `${rows}${where === '' ? ' where' : ' and'} ${pages} and age(${alias}.xmin) not between 0 and age('${this.#horizon}'::xid)`
   }
 

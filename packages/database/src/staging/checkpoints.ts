@@ -3,7 +3,7 @@ import { runSuperseded } from '../errors.ts'
 import { holdRun, type JobRun } from './job-runs.ts'
 import { LOCK_NOT_AVAILABLE, dropStaging, renameStaging } from './staging.ts'
 
-/** Longest wait for tables that a run before still writes into, in milliseconds. */
+/** Maximum wait for tables that an earlier run still writes into, in milliseconds. */
 const LOCK_MS = 2000
 /** Number of transactions after which their ids wrap around. */
 const XIDS = 2 ** 32
@@ -71,7 +71,10 @@ async function adopt(database: Database, run: JobRun): Promise<unknown> {
   })
 }
 
-/** Takes out the rows of a transaction and of later ones: a row has the last 32 bits of the number of its own. */
+/**
+ * Deletes the rows of a transaction and of later ones. `xmin` of a row has the last 32 bits of its transaction's
+ * number.
+ */
 async function takeOut(session: Session, table: string, from: string): Promise<void> {
   await session.query(
     `delete from ${table} where (xmin::text::bigint - $1::numeric % ${XIDS} + ${XIDS}) % ${XIDS} < ${XIDS / 2}`,

@@ -6,13 +6,13 @@ export interface JobRun {
   readonly jobId: string
   /** Larger than that of every earlier run of the job. */
   readonly number: number
-  /** Numbers of runs of the job that began before, and may have left something behind. */
+  /** Numbers of earlier runs of the job, which may have left staging tables behind. */
   readonly earlier: readonly number[]
 }
 
 /** Run number of a closed job, larger than any run's. */
 export const CLOSED = '9223372036854775806'
-/** How long the number of a job's last run is remembered: longer than any run can sleep. */
+/** Time for which the number of a job's last run is stored, longer than any run can sleep. */
 const REMEMBERED = `interval '30 days'`
 
 /**

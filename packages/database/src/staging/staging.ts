@@ -6,7 +6,7 @@ import { holdRun, type JobRun } from './job-runs.ts'
 /** Schema in which tables are built before they are swapped in. It is never served. */
 export const STAGING_SCHEMA = 'terrane_staging'
 
-/** Longest wait for a staging table that is to be dropped, in milliseconds. */
+/** Maximum wait for a staging table that is to be dropped, in milliseconds. */
 const DROP_LOCK_MS = 2000
 /** PostgreSQL's error code of a lock timeout. */
 export const LOCK_NOT_AVAILABLE = '55P03'
@@ -17,7 +17,7 @@ export interface StagedTable {
   readonly staging: string
   readonly schema: string
   readonly table: string
-  /** The table takes the place of one that exists, if any. */
+  /** The table replaces an existing one, if there is one. */
   readonly replaces?: boolean
 }
 
@@ -110,14 +110,14 @@ async function dropUnlessHeld(database: Database, table: string): Promise<void> 
 }
 
 /**
- * Moves staged tables to their place in one short transaction with whatever else makes the job's effect: records the
- * job as applied, so that a second run finds the result instead of doing it twice. `register` runs as the last step
- * before that record: its effects outside the database are complete when it ends, and its additions to the result are
- * recorded. Of two jobs with the same target the second waits for the first. The staged table's indexes, constraints
- * and sequences, named after it, are renamed along.
+ * Moves staged tables to their place in one short transaction, and records the job as applied in it, so that a second
+ * run finds the result instead of repeating the work. `register` runs as the last step before that record: its effects
+ * outside the database are complete when it ends, and its additions to the result are recorded. Of two jobs with the
+ * same target the second waits for the first. The staged table's indexes, constraints and sequences, named after it,
+ * are renamed along.
  *
- * @throws RUN_SUPERSEDED when a later run of the job has begun, TABLE_EXISTS when a target exists by now; then nothing
- * is changed
+ * @throws RUN_SUPERSEDED when a later run of the job has begun, TABLE_EXISTS when a target exists meanwhile; nothing is
+ * changed then
  */
 export async function swapIn(
   database: Database,
@@ -150,7 +150,7 @@ export async function appliedResult(database: Queryable, jobId: string): Promise
   return rows[0]?.result ?? null
 }
 
-/** Holds the names until the end of the transaction, taken in one order by everybody. */
+/** Locks names until the end of the transaction, always in the same order, so that transactions do not deadlock. */
 export async function lockNames(
   session: Session,
   tables: readonly Pick<StagedTable, 'schema' | 'table'>[],
@@ -189,7 +189,7 @@ async function move(session: Session, staged: StagedTable): Promise<void> {
   await session.query(statements.join(';\n'))
 }
 
-/** Statements that give a table in the place of this one the same readers: grants, row-level security and its policies. */
+/** Statements that give the successor of a table the same readers: grants, row-level security and its policies. */
 async function rightsOf(session: Session, table: string): Promise<string[]> {
   const { rows } = await session.query<{ statement: string }>(
     `select format('grant %s on %s to %s%s', a.privilege_type, $1::text, case when a.grantee = 0 then 'public' else quote_ident(r.rolname) end,

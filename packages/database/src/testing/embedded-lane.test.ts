@@ -49,7 +49,7 @@ const CHANGES = [
   `begin; create table unfinished (id int); savepoint here`,
 ]
 
-/** Each has a row for every object there is, so that any object more or less, or another value, is a difference. */
+/** Queries with a row for every existing object, so that an additional, missing or changed object is a difference. */
 const STATE = [
   `select * from pg_settings order by name`,
   `select * from pg_prepared_statements`,
@@ -81,7 +81,8 @@ test.runIf(testLane() === 'pglite')(
     expect(failed).toEqual([])
     await using second = await openTestDatabase()
     expect(second.url).not.toBe(first.url)
-    // More transactions than have changed something: their numbers, which a page that was not put back has, are committed then.
+    // Runs more transactions than the changes needed, so that transaction numbers in a page that was not restored would
+    // count as committed.
     for (let i = 0; i < 3 * CHANGES.length; i++) await second.database.query('select txid_current()')
     expect(await stateOf(second)).toEqual(before)
   },

@@ -10,7 +10,7 @@ import { fingerprint } from './fingerprint.ts'
 import type { TestDatabase } from './test-database.ts'
 
 const CACHE = new URL('../../../../.cache/', import.meta.url)
-/** Engines that wait for the next test, at most: few tests use more than two databases at once. */
+/** Maximum idle engines, because few tests use more than two databases at once. */
 const MOST_IDLE = 2
 const POLL_MS = 100
 
@@ -44,7 +44,7 @@ async function giveBack(embedded: PgliteServer): Promise<void> {
   try {
     await embedded.rewind()
   } catch {
-    // It was lost in a test, or has loaded another library: its thread has ended.
+    // The engine was lost in a test, or has loaded another library, so its thread has ended.
     return
   }
   idle.push(embedded)

@@ -10,7 +10,7 @@ const SOURCES = [
   new URL('../package.json', SERVER),
 ]
 
-/** Names the state that a prepared database has: it changes with its sources. */
+/** Hash of the sources of a prepared database. */
 export async function fingerprint(): Promise<string> {
   const hash = createHash('sha256')
   for (const source of SOURCES) for (const file of await filesOf(source)) hash.update(await readFile(file))

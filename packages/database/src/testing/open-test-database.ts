@@ -13,7 +13,7 @@ export async function openTestDatabase(): Promise<TestDatabase> {
   return server === null ? borrowEmbedded() : createOnServer(server)
 }
 
-/** Which lane the tests run in. */
+/** Database engine of this test run. */
 export function testLane(): 'postgres' | 'pglite' {
   return serverUrl() === null ? 'pglite' : 'postgres'
 }

@@ -1,4 +1,4 @@
-/** Relations of people and of the platform: none of the server, of extensions, or of jobs under way. */
+/** Schemas of users and of the platform, without those of the server and of running jobs. */
 const OWN = `n.nspname !~ '^pg_' and n.nspname not in ('information_schema', 'terrane_staging')`
 const notOfExtension = (catalog: string, oid: string) =>
   `not exists (select from pg_depend x where x.classid = '${catalog}'::regclass and x.objid = ${oid} and x.deptype = 'e')`
@@ -43,7 +43,7 @@ export const INVENTORY = `
     where ${OWN} and a.grantee <> c.relowner and ${notOfExtension('pg_class', 'c.oid')} and a.privilege_type <> 'MAINTAIN'
   ) lines order by line collate "C"`
 
-/** Tables with rows to take along, and the condition for tables of an extension. */
+/** Tables whose rows are copied, with a condition for tables of an extension. */
 export const TABLES = `
   select n.nspname as schema, c.relname as table, coalesce(e.condition, '') as condition,
     array(select a.attname::text from pg_attribute a
@@ -53,7 +53,7 @@ export const TABLES = `
   where ${OWN} and c.relkind = 'r' and c.relpersistence <> 't' and (e.oid is not null or ${notOfExtension('pg_class', 'c.oid')})
   order by 1, 2`
 
-/** Statements that set sequences to where they are. */
+/** Statements that set sequences to their current values. */
 export const SEQUENCES = `
   select format('select pg_catalog.setval(%L, %s)', format('%I.%I', schemaname, sequencename), last_value) as sql
   from pg_sequences where last_value is not null and schemaname <> 'terrane_staging' order by 1`

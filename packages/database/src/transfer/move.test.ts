@@ -4,7 +4,7 @@ import { DatabaseReader } from './read-database.ts'
 import { refuseOtherVersion } from '../migrate.ts'
 import { refuseUnlessEmpty } from './write-database.ts'
 
-// The embedded database takes its time: test/long/move.long.test.ts moves it.
+// Too slow for the embedded database, which test/long/move.long.test.ts moves.
 test.runIf(testLane() === 'postgres')('a database is outlined, and one with something in it is no target', async () => {
   await using own = await openTestDatabase()
   await own.database

@@ -6,16 +6,16 @@ import { lastMessage, message } from './messages.ts'
 /** Start parameters of the pg_dump thread. */
 export interface DumpSettings {
   readonly args: readonly string[]
-  /** The server's greeting: the client is signed in already. */
+  /** The server's greeting to a client that is already authenticated. */
   readonly greeting: Uint8Array
-  /** Counts the answers. */
+  /** Number of answers so far, for which the thread waits. */
   readonly answers: Int32Array<SharedArrayBuffer>
 }
 
 /**
- * The SQL of a database without its rows, as pg_dump 18 writes it, from the connection of a session: in the transaction
- * that is open there, which it leaves open. pg_dump is WebAssembly, so it need not be installed; it reads servers of
- * versions up to 18.
+ * The SQL of a database without its rows, as pg_dump 18 writes it, read through the connection of a session within its
+ * open transaction, which stays open. pg_dump is WebAssembly, so it need not be installed; it reads servers of versions
+ * up to 18.
  *
  * @param args of pg_dump
  */

@@ -13,7 +13,7 @@ export interface DatabaseOutline {
   readonly after: readonly string[]
   /** Inventory of the database, one line an object ({@link INVENTORY}). */
   readonly inventory: readonly string[]
-  /** Migrations that were applied: which version of Terrane it is of. */
+  /** Applied migrations, which identify the version of Terrane. */
   readonly migrations: readonly string[]
   /** Objects that are not copied. */
   readonly warnings: readonly string[]
@@ -23,7 +23,7 @@ export interface TableOutline {
   readonly schema: string
   readonly table: string
   readonly columns: readonly string[]
-  /** Which rows, where an extension brings the others. */
+  /** SQL condition of the rows to copy, when an extension provides the others. */
   readonly condition: string
 }
 

@@ -6,7 +6,7 @@ import type { LentSession } from '../lent-session.ts'
 import { refuseOtherVersion } from '../migrate.ts'
 import { anythingIn, inventoryOf, openSession, type DatabaseOutline, type TableOutline } from './read-database.ts'
 
-/** Bytes of one COPY: the embedded database holds one whole. */
+/** Maximum bytes of one COPY, because the embedded database holds a whole one in memory. */
 const PART_BYTES = 32 << 20
 const NEWLINE = 10
 
@@ -17,8 +17,7 @@ export interface Transferred {
 }
 
 /**
- * Makes a database from an outline and rows, in one transaction, which is compared with the outline before it is
- * committed.
+ * Fills a database from an outline and rows in one transaction, and compares it with the outline before the commit.
  *
  * @param rows rows of a table in COPY text format
  * @throws DATABASE_NOT_EMPTY, SCHEMA_TOO_NEW, SCHEMA_TOO_OLD, TRANSFER_DIFFERS, DATABASE_UNAVAILABLE, or the server's

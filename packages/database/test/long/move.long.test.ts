@@ -38,14 +38,14 @@ async function administer(sql: string): Promise<void> {
   await client.end()
 }
 
-/** The name of a role, which is all databases' of a server, and goes when they have gone. */
+/** Name of a role. A role belongs to all databases of a server, so it is dropped after them. */
 function aRole() {
   const name = `mover_${randomBytes(4).toString('hex')}`
   const drop = async () => (server === null ? undefined : administer(`drop role if exists ${name}`))
   return { name, [Symbol.asyncDispose]: drop }
 }
 
-/** A database that has nothing in it. */
+/** An empty database. */
 async function openEmpty(): Promise<{ url: string } & AsyncDisposable> {
   if (server === null) {
     const embedded = await startPgliteServer()

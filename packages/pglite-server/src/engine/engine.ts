@@ -2,15 +2,15 @@ import { Worker } from 'node:worker_threads'
 import type { InterruptWords } from './shared-memory.ts'
 
 /**
- * When the disk has what was committed. `commit`: before it is acknowledged. `soon`: 0.2 s later at most, and before
- * anything that relies on it, so that a power cut may cost the last commits and never harms the others.
+ * When commits are written to disk. `commit`: before they are acknowledged. `soon`: at most 0.2 s later, and before any
+ * data that depend on them, so that a power failure may lose the last commits but never damages earlier ones.
  *
  * @example
  *   const sync: SyncMode = 'commit'
  */
 export type SyncMode = 'commit' | 'soon'
 
-/** Where the engine takes its data from. */
+/** Source of the engine's data. */
 export interface EngineSource {
   /** Folder of the data; null for in memory. */
   readonly dataDir: string | null
@@ -67,7 +67,7 @@ export class Engine {
   #at: ServerWords | null = null
   #words = new Int32Array(new SharedArrayBuffer(4))
   #onData: OnData = ignore
-  /** Why the engine has ended; null while it runs. */
+  /** Error with which the engine has ended; null while it runs. */
   #ended: Error | null = null
 
   private constructor(source: EngineSource) {

@@ -7,7 +7,7 @@ import { shareMemory, type LoadedServer } from './shared-memory.ts'
 import { SYNC_SETTINGS, syncedFiles, syncTree } from './synced-files.ts'
 import type { EngineCommand, EngineReply, EngineSettings, ServerWords } from './engine.ts'
 
-// PGlite computes on the thread that runs it: it has this one to itself.
+// PGlite blocks the thread that it runs on, so it has this thread to itself.
 const { dataDir, sync, snapshot, rewindable, flow } = workerData as EngineSettings
 const port = parentPort
 if (!port) throw new Error('engine.worker.ts runs in a worker thread')
@@ -34,9 +34,9 @@ if (isNew) syncTree(dataDir)
 const { server, words } = await findWords()
 const { stack } = server
 
-/** Bytes of an answer that are sent in one message, at least, unless it ends. */
+/** Minimum bytes of an answer in one message, except for the last one. */
 const CHUNK = 1 << 16
-/** Bytes of answers that the client has not taken yet, at most; then the statement waits. */
+/** Maximum bytes of answers that the client has not taken; the statement waits beyond it. */
 const MOST_IN_FLIGHT = 1 << 25
 
 await db.exec(interruptibleSleep())
@@ -58,16 +58,16 @@ port.on('message', (command: EngineCommand) => {
 async function run(bytes: Uint8Array): Promise<void> {
   let chunks: Buffer[] = []
   let size = 0
-  // A cancellation of what ran before came too late.
+  // A late cancel request for an earlier unit must not cancel this one.
   Atomics.store(new Int32Array(words.memory), words.queryCancelPending >> 2, 0)
-  // An error of SQL leaves the server by an exception of the host, which takes no frame off the C stack: without this, some
-  // thousand errors later the stack has grown over the static data.
+  // An SQL error leaves the server by an exception of JavaScript, which does not unwind the C stack. Without this
+  // reset, the stack would grow over the static data after some thousand errors.
   stack.value = stackAtRest
   // An error thrown here is not an SQL error and ends this thread.
   await db.runExclusive(() =>
     db.execProtocolRawStream(bytes, {
       onRawData: (data) => {
-        // The bytes lie in the memory of the database and are gone after the call.
+        // The bytes are in the memory of the database and are invalid after the call.
         chunks.push(Buffer.from(data))
         size += data.length
         if (size < CHUNK) return
@@ -98,7 +98,7 @@ function watchForTraps(): void {
   }
 }
 
-/** Sends a part of an answer; waits while the client has too much before it. */
+/** Sends a part of an answer, and waits while the client has too many bytes to take. */
 function send(chunks: readonly Buffer[]): void {
   const data = whole(chunks)
   Atomics.add(flow, 0, data.length)

@@ -20,12 +20,12 @@ interface FileSystem {
   truncate(path: string, size: number): void
 }
 
-/** Options of an engine that is being made: its file system is there when `preRun` is called, and it has not begun. */
+/** Options of an engine before its start. The file system exists when `preRun` is called. */
 interface EngineOptions {
   readonly preRun?: readonly ((module: { readonly FS: FileSystem }) => void)[]
 }
 
-/** Where an engine has its installation, and its data. */
+/** Folders of an engine's installation and of its data. */
 const INSTALLATION = '/pglite'
 const DATA = '/pglite/data'
 /** A segment of the write-ahead log, whose size is the server's default. */

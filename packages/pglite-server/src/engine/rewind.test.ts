@@ -14,7 +14,7 @@ function randomServer(random: () => number) {
   return { words, memory, stack: { value: 7 }, endOfData: 9 }
 }
 
-/** Two files in a folder, one of them open, as a snapshot brings it, and the other in the same row of the name table. */
+/** Two files in a folder, in the same row of the name table. One is open, with contents like those of a snapshot. */
 function smallFileSystem() {
   const open = { name: 'open', mode: 1, contents: Buffer.of(1, 2, 3), usedBytes: 2 }
   const closed = { name: 'closed', mode: 1, contents: null as Uint8Array | null, usedBytes: 0, name_next: open }

@@ -25,8 +25,8 @@ const PAGE = 1 << 16
 const ZEROS = Buffer.alloc(PAGE)
 
 /**
- * Saves the state of an idle server: its memory, its stack pointer and every file. The returned function puts all of it back, and
- * answers false when it cannot: a library that was loaded since has code and tables that stay.
+ * Saves the state of an idle server: its memory, its stack pointer and every file. The returned function restores all
+ * of it, or returns false when a library was loaded since, because its code and tables would stay.
  */
 export function checkpoint(server: LoadedServer, files: FileSystemState, instances: () => number): () => boolean {
   const libraries = instances()

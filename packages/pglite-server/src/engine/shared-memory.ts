@@ -10,20 +10,20 @@ export interface InterruptWords {
 export interface LoadedServer {
   readonly words: InterruptWords
   readonly memory: { readonly buffer: SharedArrayBuffer }
-  /** Where its C stack ends now; it grows downwards. */
+  /** Its C stack pointer; the stack grows downwards. */
   readonly stack: { value: number }
-  /** Static data and the stack end here. */
+  /** Address at which static data and the stack end. */
   readonly endOfData: number
 }
 
 /** WebAssembly that this thread has loaded. */
 export interface LoadedModules {
   readonly servers: readonly LoadedServer[]
-  /** How many instances there are, libraries included. */
+  /** Number of instances, including libraries. */
   readonly instances: number
 }
 
-/** Pages of 64 KiB: the most that the database's own build allows itself, which a shared memory has to name. */
+/** Maximum pages of 64 KiB, as in the database's own build; a shared memory must declare a maximum. */
 const MOST_PAGES = 32_768
 /** Start of the data of the main module; its exported addresses count from here. */
 const MEMORY_BASE = 1024

@@ -27,10 +27,10 @@ interface EngineOptions {
   readonly preRun?: readonly ((module: { readonly FS: { readonly filesystems: { NODEFS: MachineFiles } } }) => void)[]
 }
 
-/** See {@link SyncMode}. */
+/** Delay of the sync in the mode `soon`, in milliseconds; see {@link SyncMode}. */
 const SOON_MS = 200
 
-/** Settings of a server whose `fsync` counts. Its build has an empty `fdatasync`, and passes `fsync` on. */
+/** Settings of a server that syncs its files. Its build has an empty `fdatasync`, so `fsync` is used. */
 export const SYNC_SETTINGS = ['fsync=on', 'wal_sync_method=fsync']
 
 /** Implements `fsync` for the engine, whose file system has none. */
@@ -94,7 +94,7 @@ function syncFiles(files: MachineFiles, mode: SyncMode): void {
   }
 }
 
-/** Has a new data folder on the disk: it is made by a program that does not wait for it. */
+/** Syncs a new data folder, because the program that makes it does not. */
 export function syncTree(folder: string): void {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
@@ -105,7 +105,7 @@ export function syncTree(folder: string): void {
 }
 
 function syncFolder(path: string): void {
-  // Windows opens no folders.
+  // Windows cannot open folders.
   if (process.platform !== 'win32') sync(path)
 }
 

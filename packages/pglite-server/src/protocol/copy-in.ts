@@ -1,7 +1,7 @@
 import { bare, copyFail, messagesOf, simpleQuery, SYNC } from './messages.ts'
 import { statementsOf } from './sql-words.ts'
 
-/** Most data of one COPY: they are held until they are whole. */
+/** Maximum bytes of one COPY, which are held in memory until it is complete. */
 const MAX_COPY = 1 << 29
 
 /** Whether a query is a COPY from the client. */
@@ -21,7 +21,7 @@ export function copiesIn(sql: string): 'no' | 'alone' | 'among others' {
  */
 export class CopyIn {
   readonly sql: string
-  /** By Parse, Bind and Execute; then it ends with Sync. */
+  /** True when it was sent by Parse, Bind and Execute; it then ends with Sync. */
   readonly extended: boolean
   /** The messages that begin it. */
   head: Buffer
@@ -38,7 +38,7 @@ export class CopyIn {
     this.extended = extended
   }
 
-  /** Begins the COPY and breaks it off. */
+  /** Messages that begin the COPY and abort it. */
   question(): Buffer {
     return Buffer.concat([simpleQuery(this.sql), copyFail('asked')])
   }
@@ -50,7 +50,7 @@ export class CopyIn {
       return
     }
     const last = this.#parts.at(-1)
-    // Messages of one chunk lie side by side.
+    // Messages of one chunk are adjacent in memory.
     if (last && last.buffer === message.buffer && last.byteOffset + last.length === message.byteOffset) {
       this.#parts[this.#parts.length - 1] = Buffer.from(last.buffer, last.byteOffset, last.length + message.length)
     } else this.#parts.push(message)
@@ -65,7 +65,7 @@ export class CopyIn {
       this.#parts.push(copyFail(`more than ${MAX_COPY >> 20} MiB in one COPY are too many for the embedded database`))
   }
 
-  /** Someone asks to cancel it while its data come. */
+  /** Cancels the COPY while its data arrive. */
   cancel(): void {
     this.#isCancelled = true
     this.#parts = this.isEnded ? [CANCELLED] : []

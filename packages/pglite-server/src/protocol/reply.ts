@@ -3,11 +3,11 @@ import { errorResponse, fieldsOf, READY, READY_FAILED } from './messages.ts'
 /** Why a statement is stopped, in the words of a server. */
 export type StopReason = 'user request' | 'statement timeout'
 
-/** Where a reply goes. */
+/** Target of a reply. */
 export interface ReplyOptions {
-  /** Hands bytes to the client; `taken` is called when they have gone. */
+  /** Sends bytes to the client, and calls `taken` when they are sent. */
   readonly write: (bytes: Buffer, taken: () => void) => void
-  /** The client has received the messages up to CopyInResponse before. */
+  /** The client has already received the messages up to CopyInResponse. */
   readonly copying?: boolean | undefined
 }
 
@@ -27,7 +27,7 @@ export class Reply {
   #copying: boolean
   /** Why the unit was stopped; null when it was not. */
   stopped: StopReason | null = null
-  /** The client received an error that the session did not have. */
+  /** The client has received an error that did not occur in the session. */
   isCutShort = false
   /** Number of statements that were parsed. */
   parses = 0
@@ -79,7 +79,7 @@ export class Reply {
     return this.#passing > 0
   }
 
-  /** The transaction has failed. */
+  /** Marks the transaction as failed. */
   failed(): void {
     this.#lastReady = READY_FAILED
   }
@@ -102,7 +102,7 @@ export class Reply {
         this.#copying = false
         return this.#stoppedError(message)
       case 'N':
-        // Of a snapshot that a lost error has left behind.
+        // Drops a warning about a snapshot that a lost error has left behind.
         return this.stopped && message.includes('still active') ? NOTHING : message
       case 'C':
         this.completed++

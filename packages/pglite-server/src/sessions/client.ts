@@ -9,7 +9,7 @@ import type { StartUp } from '../protocol/start-up.ts'
 const SSL_REQUEST = 80877103
 const GSS_REQUEST = 80877104
 const CANCEL_REQUEST = 80877102
-/** Longest message a client may send. */
+/** Maximum bytes of a client's message. */
 const MAX_MESSAGE = 1 << 28
 
 /** Messages of a client that must reach the session together. */
@@ -143,7 +143,7 @@ export class Client {
         return this.#sync(type, message)
       case 'd':
         this.#copy?.add(message)
-        return // Or what is left of a COPY that was refused.
+        return // Or the rest of a refused COPY.
       case 'c':
       case 'f':
         if (!this.#copy) return

@@ -30,7 +30,7 @@ export class Execution {
 
   stop(reason: StopReason): void {
     this.reply.stopped ??= reason
-    // Until then statements of the server run.
+    // Before that, the server's own statements run, which must not be interrupted.
     if (this.#isRunning) this.#interrupt()
   }
 

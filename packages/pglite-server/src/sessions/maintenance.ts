@@ -18,9 +18,12 @@ interface Pause {
   readonly until: number
 }
 
-/** Log since the last checkpoint after which there is another one. */
+/** Bytes of log since the last checkpoint that cause another checkpoint. */
 const MAX_LOG_BYTES = 32 << 20
-/** The same after {@link CHECKPOINT_MS}; a checkpoint itself writes some. */
+/**
+ * Bytes that cause a checkpoint after {@link CHECKPOINT_MS}. They are not zero, because a checkpoint itself writes some
+ * log.
+ */
 const LITTLE_LOG_BYTES = 1 << 16
 const CHECKPOINT_MS = 300_000
 /** Checks take a twentieth of the time at most. */
@@ -33,7 +36,7 @@ const MOST_PATIENCE_MS = 10_000
 /** Maximum share of the time for the maintenance of a table: one sixth. */
 const PAUSE_SHARE = 5
 const WATCH_MS = 20
-/** SQLSTATE of an interrupted statement, and of one whose table has gone meanwhile. */
+/** SQLSTATE of an interrupted statement, and of one whose table was dropped meanwhile. */
 const EXPECTED: ReadonlySet<string | undefined> = new Set(['57014', '42P01'])
 const MOST_REPORTS = 100
 
@@ -66,7 +69,7 @@ export class Maintenance {
     return Math.max(0, at - performance.now())
   }
 
-  /** Looks, or maintains one table. The session must be free. @throws when the engine ends */
+  /** Checks what is due, or maintains one table. The session must be free. @throws when the engine ends */
   async step(session: SharedSession, demand: () => Demand): Promise<void> {
     const began = performance.now()
     await session.leave()

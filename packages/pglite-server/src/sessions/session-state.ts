@@ -1,11 +1,11 @@
 import { cString, messagesOf, type Message } from '../protocol/messages.ts'
 import { statementsOf } from '../protocol/sql-words.ts'
 
-/** Most names of custom settings that are remembered per client. */
+/** Maximum names of custom settings that are stored per client. */
 const MAX_NAMES = 100
-/** Longest name of a custom setting: two identifiers of 63 bytes and the dot. */
+/** Maximum length of a custom setting's name: two identifiers of 63 bytes and the dot. */
 const MAX_NAME = 127
-/** Longest text that is searched for names of settings, in characters. */
+/** Maximum length of a text that is searched for names of settings, in characters. */
 const MAX_SEARCHED = 65_536
 /** Whether the session holds state that cannot be saved and restored. */
 export const HELD = `select exists(select from pg_class where relpersistence = 't' and relkind in ('r', 'S', 'v'))
@@ -17,7 +17,7 @@ export const HELD = `select exists(select from pg_class where relpersistence = '
  * in the texts of its statements. Their values are read from the server, because they depend on what was committed.
  */
 export class SessionState {
-  /** Statements that bring the settings back, one by one. */
+  /** Statements that restore the settings. */
   #restore: readonly string[] = []
   /** Names of custom settings such as `request.jwt.claims`, which no view lists. */
   readonly #names = new Set<string>()
@@ -40,7 +40,7 @@ export class SessionState {
     this.#restore = settings.map(([name, value]) => setting(name, value))
   }
 
-  /** The session goes to another client. */
+  /** The session passes to another client. */
   left(): void {
     this.#live.clear()
   }
@@ -54,7 +54,7 @@ export class SessionState {
     return [...this.#names]
   }
 
-  /** Remembers the settings as they are: name and value, role and session authorization among them. */
+  /** Stores the current settings as names and values, including role and session authorization. */
   remember(settings: readonly (readonly [name: string, value: string])[]): void {
     this.dirty = false
     const last = new Set(['session_authorization', 'role'])
@@ -72,14 +72,14 @@ export class SessionState {
     for (const message of messagesOf(unit)) {
       const name = statementName(unit, message)
       if (name === null) continue
-      // A statement that is parsed in this unit: the unnamed one is replaced, a named one must not be there.
+      // The unit parses this statement itself: it replaces the unnamed one, and a named one must not exist.
       if (message.type === 'P' && name === '') parsed.add(name)
       else if (!parsed.has(name) && this.#prepared.has(name) && !this.#live.has(name)) missing.add(name)
     }
     return [...missing].map((name) => this.#prepared.get(name) as Buffer)
   }
 
-  /** The session has these prepared again. */
+  /** Records that the session has prepared these statements again. */
   prepared(unit: readonly Buffer[]): void {
     for (const message of unit) this.#live.add(cString(message, 5).text)
   }
@@ -128,7 +128,10 @@ export class SessionState {
   }
 }
 
-/** Parameters of a start-up packet that are no settings of the session. The server speaks UTF8 alone, and shows the name of no client. */
+/**
+ * Parameters of a start-up packet that are not settings of the session. The server supports only UTF8, and does not
+ * show names of clients.
+ */
 const NO_SETTINGS: ReadonlySet<string> = new Set([
   'user',
   'database',

@@ -75,7 +75,7 @@ test('prepared statements of one name are each client’s own', async () => {
     expect((await a.query({ name: 's', text: 'select $1::int + 1 as n', values: [i] })).rows).toEqual([{ n: i + 1 }])
     expect((await b.query({ name: 's', text: 'select $1::int * 10 as n', values: [i] })).rows).toEqual([{ n: i * 10 }])
   }
-  // Parsed, though its first run failed.
+  // The statement is parsed, although its first execution fails.
   await expect(a.query({ name: 'f', text: 'select 1 / $1::int as n', values: [0] })).rejects.toMatchObject({
     code: '22012',
   })

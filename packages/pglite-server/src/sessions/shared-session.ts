@@ -34,7 +34,7 @@ export class SharedSession {
     return statements.length === 0 ? Buffer.alloc(0) : this.ask(...statements)
   }
 
-  /** Switches to no client: default settings hold. */
+  /** Leaves the current client, so that default settings apply. */
   async leave(): Promise<void> {
     const cleaning = await this.#detach()
     if (cleaning.length > 0) await this.ask(...cleaning)
@@ -59,7 +59,7 @@ export class SharedSession {
     await answerTo(this.engine, Buffer.concat([SYNC, simpleQuery('rollback')]))
   }
 
-  /** Runs statements of the server's own, each as a query of its own, in one turn of the engine. */
+  /** Runs the server's own statements, each as a separate query, in one turn of the engine. */
   ask(...statements: readonly string[]): Promise<Buffer> {
     return answerTo(this.engine, Buffer.concat(statements.map(simpleQuery)))
   }

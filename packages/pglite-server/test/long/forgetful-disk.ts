@@ -1,5 +1,6 @@
-// Loaded before a process (`node --import`): keeps beside a folder what its disk would have after a power cut. Names and sizes of files are there at
-// once, as with a journal of metadata; what is written into them is there when the file was synced, or by chance, as a kernel writes back when it likes.
+// Loaded before a process (`node --import`). It keeps, beside a folder, the content that the disk would have after a
+// power failure. Names and sizes of files are there at once, as with a journal of metadata. Written data are there once
+// the file was synced, or by chance, because a kernel may write back at any time.
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { seededRandom } from '@terrane/core'
@@ -7,7 +8,7 @@ import { seededRandom } from '@terrane/core'
 /** A file that was written to. */
 interface Written {
   path: string
-  /** Offset and length of what the disk does not have. */
+  /** Offsets and lengths of data that the disk does not have. */
   pending: [number, number][]
 }
 
@@ -32,7 +33,7 @@ function written(path: string): Written {
   return file
 }
 
-/** Copies a part of the live file, as far as it is there. */
+/** Copies a part of the live file, as far as it exists. */
 function keep(file: Written, [at, length]: [number, number]): void {
   const from = original.openSync(file.path, 'r')
   const to = original.openSync(onDisk(file.path), original.existsSync(onDisk(file.path)) ? 'r+' : 'w')

@@ -39,7 +39,7 @@ test(`${KILLS} kill -9 of the embedded database under load lose no acknowledged 
         ;(isKept ? acknowledged : rolledBack).add(id)
       }
     } catch (error) {
-      // Lost with the server.
+      // The connection was lost with the server.
       expect((error as { code?: string }).code ?? 'lost').toMatch(/^(lost|ECONN.*|EPIPE|57P01)$/)
     }
   }

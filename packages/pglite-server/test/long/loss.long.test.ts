@@ -8,12 +8,12 @@ test('an engine that crashes or hears nothing is replaced, and what was acknowle
   await using server = await startPgliteServer({ dataDir: folder.path, limits: { stuckMs: 500 } })
   await using pool = openPool(server.url)
   await pool.query('create table kept (n int)')
-  // A function of the server that gets a number where it expects an address reads beyond its memory.
+  // An internal function that gets a number instead of an address reads beyond its memory.
   await pool.query(`create function crash(int) returns int language internal as 'textlen'`)
   const counts = async () => (await pool.query('select array_agg(n order by n) as n from kept')).rows[0]
 
   const ends: Record<string, string> = {
-    // One call of the host, which nothing interrupts.
+    // A single call of the host, which cannot be interrupted.
     'is deaf': `set statement_timeout = '100ms'; select terrane_nap(600)`,
     crashes: 'select crash(2000000000)',
   }

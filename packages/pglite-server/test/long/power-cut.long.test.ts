@@ -52,7 +52,7 @@ test.each<SyncMode>(['commit', 'soon'])(
             acknowledged.push(id)
           }
         } catch {
-          // Lost with the machine.
+          // The connection was lost with the machine.
         }
       }
       const writers = Array.from({ length: WRITERS }, write)

@@ -1,4 +1,4 @@
-// A process of its own for a server that is to be killed: says its URL on a line.
+// A separate process for a server that a test kills; prints its URL on a line.
 import { startPgliteServer, type SyncMode } from '../../src/index.ts'
 
 const [dataDir = '', stuckMs = '10000', sync = 'soon'] = process.argv.slice(2)

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { SyncMode } from '../../src/index.ts'
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export interface ServerProcess {
   readonly url: string
-  /** SIGKILL; resolves when it is gone. */
+  /** Sends SIGKILL, and resolves when the process has ended. */
   kill(): Promise<void>
 }
 
@@ -21,7 +21,7 @@ interface ProcessOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Starts one on a folder. */
+/** Starts a server process on a folder. */
 export async function startProcess(dataDir: string, options: ProcessOptions = {}): Promise<ServerProcess> {
   const { stuckMs = 10_000, sync = 'soon', preload, env } = options
   const script = fileURLToPath(new URL('./serve.ts', import.meta.url))
@@ -45,7 +45,7 @@ export async function startProcess(dataDir: string, options: ProcessOptions = {}
   }
 }
 
-/** A new folder that goes with the test. */
+/** A new folder that is deleted after the test. */
 export async function openFolder(): Promise<{ path: string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), 'terrane-embedded-'))
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }

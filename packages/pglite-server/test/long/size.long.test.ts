@@ -35,7 +35,7 @@ test(`${UPDATES} updates of ${ROWS} rows leave a small table and a short log`, a
   process.stdout.write(
     `table of ${live / MIB} MiB: at most ${Math.max(...sizes) / MIB} MiB, log at most ${Math.max(...logs) / MIB} MiB\n`,
   )
-  // Without a vacuum the table has 40 times its size, and the log 400 MiB.
+  // Without vacuum the table would have 40 times its size, and the log 400 MiB.
   expect(Math.max(...sizes) + Math.max(...logs)).toBeLessThanOrEqual(2 * live + 128 * MIB)
   const settled = await size()
   await expect

@@ -85,7 +85,7 @@ export class ChangingMap {
     return this.#changeFile(before, this.elements())
   }
 
-  /** All elements as an OSM XML document, with the versions that change files count on from. */
+  /** All elements as an OSM XML document, with the versions that later change files continue. */
   document(): string {
     const elements = this.elements().map((element) => toXml(element, this.#versions.get(keyOf(element)) ?? 1))
     return `<?xml version="1.0" encoding="UTF-8"?>\n<osm version="0.6">${elements.join('\n')}</osm>\n`
@@ -110,7 +110,7 @@ export class ChangingMap {
     this.#one(edits)()
   }
 
-  /** A square with a street along it, and now and then a yard within. */
+  /** A square with a street along it, and sometimes a yard within. */
   #addBlock(): void {
     const { lon, lat } = this.#place()
     const size = 0.0005 + this.#random() * 0.004

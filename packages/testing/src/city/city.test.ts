@@ -125,7 +125,7 @@ function references(element: CityElement): string[] {
   return element.type === 'relation' ? element.members.map(({ type, ref }) => `${type} ${ref}`) : []
 }
 
-/** How many groups of ways there are that share no node. */
+/** Number of groups of ways that share no node. */
 function components(lines: readonly CityWay[]): number {
   const parent = new Map<number, number>()
   const root = (node: number): number => {

@@ -8,7 +8,7 @@ import { between } from './shapes.ts'
 export const SOUTH = { west: -9, east: 9, south: -9, north: 1 } as const
 export const NORTH = { west: -4, east: 5, south: 5, north: 9 } as const
 
-/** Where the primary road meets the southern ring road. */
+/** Crossing of the primary road and the southern ring road. */
 const ROUNDABOUT = { column: 0, row: -8, radius: 20 } as const
 
 const SIGNALS: readonly (readonly [number, number])[] = [[0, -6], [0, -3], [0, 0], [-6, -3], [6, -3], [0, 5]] // prettier-ignore

@@ -6,7 +6,7 @@ export interface EndlessServer extends AsyncDisposable {
   readonly url: string
   /** Bytes that callers have taken of all answers, including those in buffers of the system. */
   sent(): number
-  /** Waits until no answer is being sent any more: each client has gone. */
+  /** Waits until no answer is being sent any more, because all clients have disconnected. */
   quiet(): Promise<void>
 }
 
@@ -52,8 +52,9 @@ export async function startEndless(
 const STILL = 5
 
 /**
- * Asks for an address behind which the server is, reads nothing of the answer until nothing more is taken of the server, and
- * leaves. Returns the bytes that were taken. It waits until a proxy in between has closed its connection to the server.
+ * Requests a URL behind which the server is, e.g. through a proxy, and reads nothing of the answer. It disconnects when
+ * no more bytes are taken from the server, and waits until a proxy has closed its connection to the server. Returns the
+ * bytes that were taken.
  */
 export async function takesWhileUnread(
   server: EndlessServer,

@@ -11,7 +11,7 @@ export interface NewValues {
   readonly day: number | null
   /** Fraction of a day. */
   readonly at: number | null
-  /** Days of the clock on the wall, and how many minutes it is ahead of UTC. */
+  /** Local time in days, and its offset from UTC in minutes. */
   readonly stamp: readonly [number, number] | null
 }
 
@@ -87,7 +87,7 @@ function describe(old: Buffer): Buffer {
     Buffer.from(name, 'utf16le'),
     Buffer.from([0, type, width, 1, 0]),
   ])
-  // Behind the fields stand four bytes that GDAL puts there.
+  // GDAL writes four bytes after the fields.
   const whole = Buffer.concat([old.subarray(0, -4), ...added, old.subarray(-4)])
   whole.writeUInt32LE(whole.length - 4)
   whole.writeUInt16LE(old.readUInt16LE(12) + NEW_FIELDS.length, 12)
@@ -127,7 +127,7 @@ function listOf(places: readonly number[], version: 3 | 4): Buffer {
   const block = Buffer.alloc(BLOCK_ROWS * PLACE_BYTES)
   // Numbers with a gap: a row that was deleted has no place.
   for (const [i, place] of places.entries()) block.writeUIntLE(place, 2 * i * PLACE_BYTES, PLACE_BYTES)
-  // Of two blocks the second is there.
+  // Only the second of two blocks exists.
   const map = Buffer.from([0b10])
   if (version === 3) {
     const tail = Buffer.alloc(16)

@@ -8,10 +8,10 @@ export interface ZipEntry {
   readonly mode?: number
   readonly flags?: number
   readonly method?: number
-  /** Claims other than the truth. */
+  /** Size and checksum that the archive states instead of the true ones. */
   readonly claimedSize?: number
   readonly claimedCrc?: number
-  /** Offset claimed in the directory. */
+  /** Offset that the directory states. */
   readonly claimedOffset?: number
 }
 
@@ -43,7 +43,7 @@ function wideEnd(count: number, size: number, offset: number): Buffer {
   return end
 }
 
-/** A zip archive, honest or not; with `isWide` it is Zip64. */
+/** A zip archive, whose statements may be false; with `isWide` it is Zip64. */
 export function zip(entries: readonly ZipEntry[], claimedCount = entries.length, isWide = false): Buffer {
   const parts: Buffer[] = []
   const directory: Buffer[] = []

@@ -14,7 +14,7 @@ export interface ImageSource {
   read(x: number, y: number, width: number, height: number): ArrayLike<number>
 }
 
-/** How the image lies on the ground. */
+/** Georeference of the image. */
 export interface FixtureGeoreference {
   /** GDAL's order: x of the corner, column step, row step, y of the corner, column step, row step. */
   readonly affine?: readonly [number, number, number, number, number, number]
@@ -36,7 +36,7 @@ export interface Field {
   readonly values: ArrayLike<number>
 }
 
-/** How to store an image. */
+/** Options for storing an image. */
 export interface GeoTiffOptions {
   readonly type: FixtureType
   /** Fewer bits than the type has, packed. */
@@ -61,7 +61,7 @@ export interface GeoTiffOptions {
   /** GDAL's metadata items of the file. */
   readonly fileItems?: Readonly<Record<string, string>>
   readonly georeference?: FixtureGeoreference
-  /** Fields of the full image as TIFF stores them, instead of others of their tags. */
+  /** Fields of the full image as TIFF stores them, which replace others with their tags. */
   readonly fields?: readonly Field[]
   /** An internal mask: true where a pixel is valid. */
   readonly mask?: (x: number, y: number) => boolean
@@ -75,7 +75,7 @@ export interface GeoTiffOptions {
   readonly halveChroma?: boolean
   /** Put the JPEG tables into the directory, as libtiff does. */
   readonly sharedJpegTables?: boolean
-  /** NaN pixels become LERC's invalid pixels. The wrapper of LERC blobs. */
+  /** Wrapper of LERC blobs. NaN pixels become LERC's invalid pixels. */
   readonly lercWrapper?: 'none' | 'deflate' | 'zstd'
 }
 

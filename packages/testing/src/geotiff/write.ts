@@ -101,7 +101,7 @@ function bytesOf(field: Field): number {
   return (BYTES[field.type] ?? 0) * field.values.length
 }
 
-/** Values that do not fit into an entry lie behind it, on even positions. */
+/** Bytes of a directory. Values that do not fit into an entry follow the entries, on even positions. */
 function directoryBytes(fields: readonly Field[], big: boolean): number {
   const fixed = big ? 16 + 20 * fields.length : 6 + 12 * fields.length
   return fields.reduce((sum, field) => sum + (bytesOf(field) > (big ? 8 : 4) ? evenly(bytesOf(field)) : 0), fixed)

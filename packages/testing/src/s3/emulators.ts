@@ -29,7 +29,7 @@ export const awsAt = (port: number) => ({
   AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
 })
 
-/** Refuses wrong signatures. Neither emulator knows If-None-Match on PUT. */
+/** s3rver, which refuses wrong signatures. Neither emulator knows If-None-Match on PUT. */
 async function startS3rver(): Promise<Emulator> {
   const directory = await mkdtemp(join(tmpdir(), 'terrane-s3rver-'))
   const server = new S3rver({
@@ -51,7 +51,7 @@ async function startS3rver(): Promise<Emulator> {
   }
 }
 
-/** Has ETags of multipart uploads as S3 makes them. */
+/** Starts fauxqs, whose multipart uploads have ETags like those of S3. */
 export async function startFaux(): Promise<Emulator> {
   const server = await startFauxqs({ port: 0, logger: false })
   server.createBucket('bucket')

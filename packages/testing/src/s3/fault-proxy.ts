@@ -8,7 +8,7 @@ export type Fault = 'hang' | 'reset' | '503' | 'cut' | 'stall' | 'lost answer' |
 
 export interface FaultProxy extends AsyncDisposable {
   readonly port: number
-  /** The next requests have the fault: this many, all when absent. */
+  /** Applies a fault to the next `times` requests; to all when absent. */
   fail(fault: Fault, times?: number): void
   heal(): void
 }

@@ -8,7 +8,7 @@ interface Bar {
   readonly title?: string
 }
 
-/** How often values occur: bars side by side. @param props.width number of places */
+/** Frequencies of values as bars side by side. @param props.width number of places */
 export function Histogram({ of, bars, width }: { of: string; bars: readonly Bar[]; width: number }): JSX.Element {
   const most = Math.max(...bars.map(({ count }) => count))
   return (

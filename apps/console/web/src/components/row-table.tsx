@@ -3,7 +3,7 @@ import { formatNumber } from '../lib/format.ts'
 import type { Row } from '../lib/sql.ts'
 import { Button, IconButton } from './basics.tsx'
 
-/** Longest text of a cell. Geometries and vectors are cut off. */
+/** Maximum characters of a cell. Geometries and vectors are cut off. */
 const MAX_TEXT = 80
 
 /** The column by which rows are sorted; null for none. */
@@ -18,7 +18,9 @@ export interface CellEditor {
   readonly edit: (row: Row, column: string, to: string | null) => Promise<boolean>
 }
 
-/** Rows of a table. With `onSort` the heads of its columns sort, with `onRow` a row is chosen, with `editor` cells are fields. */
+/**
+ * A table of rows. `onSort` makes column heads sort, `onRow` makes rows selectable, and `editor` makes cells editable.
+ */
 export function RowTable(props: {
   rows: readonly Row[]
   sort?: Sort
@@ -123,7 +125,7 @@ function Head(props: {
   )
 }
 
-/** A cell that is changed when it is left or on Enter; Escape and a refusal bring its value back. */
+/** An editable cell. It is stored on blur or Enter; Escape or a refused change restores its value. */
 function Field(props: {
   text: string | null
   label: string
@@ -148,7 +150,7 @@ function Field(props: {
   )
 }
 
-/** A value as the server reads it; null for none. */
+/** A value as text that the server can parse; null for a missing value. */
 export function textOf(value: unknown): string | null {
   if (value === null || value === undefined) return null
   return typeof value === 'string' ? value : JSON.stringify(value)

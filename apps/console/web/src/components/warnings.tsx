@@ -5,7 +5,7 @@ import { Icon } from './icon.tsx'
 
 const MOST_EXAMPLES = 3
 
-/** Numbers are row numbers, and texts are names. */
+/** Text of a warning's examples: numbers are row numbers, and strings are names. */
 function exampleText(examples: readonly (number | string)[]): string {
   const shown = examples.slice(0, MOST_EXAMPLES).join(', ')
   if (typeof examples[0] === 'string') return `For example ${shown}`

@@ -12,7 +12,10 @@ const AreaInput = lazyComponent(() => import('./area-input.tsx').then((module) =
 
 type ControlProps = FieldProps & { readonly label?: string }
 
-/** A choice, checkboxes, a text over several lines or a line of text, by the kind of field; the label is for a control without a frame. */
+/**
+ * A choice, checkboxes, a text over several lines or a line of text, by the kind of field; `label` names a control
+ * without a frame.
+ */
 export function Control(props: ControlProps): JSX.Element {
   const { field } = props
   if (field.kind === 'choice') return <Select {...props} field={field} />

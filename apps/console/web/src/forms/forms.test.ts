@@ -172,7 +172,7 @@ describe('forms made from the bodies of the worker', () => {
       const problems: Problems = new Map()
       readField(form, {}, check(problems))
       const { required = [] } = schema as Schema
-      // A missing group is reported by its fields.
+      // A missing group is reported by the names of its fields.
       const asked = [...problems].filter(([, why]) => why === 'is required').map(([pointer]) => pointer.split('/')[1])
       for (const name of required) expect(asked).toContain(name)
       expect(fieldsOf(form).some(({ name }) => name === 'projectTarget')).toBe(false)

@@ -24,7 +24,7 @@ const LAYOUTS: Readonly<Record<string, FormLayout>> = {
       { name: 'storagePath', label: 'A file in storage' },
       { name: 'fileUrl', label: 'A file at an address' },
     ],
-    // `url` is the same as fileUrl.
+    // `url` is an alias of `fileUrl`.
     hidden: ['url'],
   },
   createGeoEmbeddings: {

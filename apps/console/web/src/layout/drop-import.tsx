@@ -55,7 +55,7 @@ export function DropImport(props: {
       if (!signal.aborted) show({ problem: toProblem(error) })
     })
     return () => {
-      // Closing it before the import cancels the import; closing it before the layer exists removes the preview.
+      // Closing the notice before the import begins cancels it; closing it before the layer exists removes the preview.
       abort.abort()
       if (!isShown.current) withdraw()
     }
@@ -90,7 +90,7 @@ function Import(props: { projectRef: string; id: string; job: Job; onDone: () =>
     if (job?.status !== 'success') return
     const { tables: all } = jobLinks(job)
     const tables = all.filter(({ geometryType }) => geometryType !== null)
-    // Rows without places are joined to a table that has them.
+    // A single table without a geometry opens the page that joins it to another table.
     if (tables.length === 0)
       navigate(all.length === 1 ? joinOf(projectRef, all[0]!) : `/p/${projectRef}/jobs/${job.taskName}/${job.job_id}`)
     else showDropped(projectRef, { id, tables: tables.map(({ schema, name }) => `${schema}.${name}`), rasters: [] })
@@ -133,7 +133,7 @@ async function take(
   if (sent.status === 'rejected') throw sent.reason
   signal.throwIfAborted()
   const path = sent.value
-  // Map data from OpenStreetMap say which area they hold.
+  // The header of an OpenStreetMap file has its extent.
   const extent = /\.pbf$/i.test(file.name) ? await osmExtent(file) : null
   const fitting = taskFor(file.name, path, extent)
   const form = formOf(ref, fitting)
@@ -147,7 +147,7 @@ async function take(
     const body = { storagePath: JSON.parse(storagePath) as unknown, tableName: freeName(tableName, taken) }
     signal.throwIfAborted()
     show({ job: await submitJob(ref, fitting.task, body) })
-    // Map data needs an area, which the user chooses in a form.
+    // An import of OpenStreetMap data needs an area, which the user chooses in a form.
   } else {
     navigate(form)
     onDone()

@@ -2,7 +2,7 @@
 export interface Dropped {
   /** Id of the drop. Its tables and rasters replace its preview; empty ones remove it after a failure. */
   readonly id: string
-  /** Features that are shown until the tables are there. */
+  /** Features that are shown until the tables exist. */
   readonly preview?: readonly GeoJSON.Feature[]
   readonly tables: readonly string[]
   /** Sources of rasters in the notation of `/raster/v1`. */
@@ -25,7 +25,7 @@ export function takeDropped(take: (dropped: Dropped) => void): () => void {
 /**
  * Passes a dropped file to the edited map; false when no map is edited.
  *
- * @param isOpening a new map is about to be edited, and takes it then
+ * @param isOpening true when a new map is about to open, which then takes the file
  */
 export function giveDropped(dropped: Dropped, isOpening: boolean): boolean {
   // A waiting preview of the file is removed.

@@ -5,7 +5,7 @@ const geom = { type: 'Polygon' as const, coordinates: [] }
 const change = (id: string, z: number | null, score: number) => ({ id, change_z: z, change_score: score, geom })
 
 test('changes show the score that orders them', () => {
-  // In the database's order: the third one changed most by cosine distance alone.
+  // Rows in the database's order. By cosine distance alone, the third one has changed most.
   const { unit, matches } = rankedChanges([change('a', 5.1, 0.2), change('b', 3, 0.1), change('c', 0.8, 0.4)])
   expect([unit, matches.map(({ score }) => score)]).toEqual(['change_z', [5.1, 3, 0.8]])
   expect(matches.map(({ score }) => score)).toEqual(matches.map(({ score }) => score).toSorted((a, b) => b - a))

@@ -25,7 +25,7 @@ export interface Tile {
 /** A tile with its similarity or change score. */
 export interface Match {
   readonly id: string
-  /** Similarity, or how much changed between two dates. */
+  /** Similarity, or amount of change between two dates. */
   readonly score: number
   readonly geom: GeoJSON.Polygon
 }
@@ -40,8 +40,8 @@ export interface Examples {
 export type SearchFrom = Examples | { readonly lng: number; readonly lat: number }
 
 /**
- * Weight of the differences among results against their similarity to the query, 0 to 1, in a varied search; and its
- * maximum number of results.
+ * Weight (0 to 1) of the differences among results against their similarity to the query in a varied search, and the
+ * maximum number of its results.
  */
 const VARIETY = 0.5
 export const MAX_VARIED = 100
@@ -70,7 +70,7 @@ export interface SimilaritySearch {
   readonly varied: boolean
   /** True when only the newest of several dates of a place counts. */
   readonly latest: boolean
-  /** Outlines by id of all tiles of the table, where they are known: the answer is asked without them. */
+  /** Outlines of all tiles of the table by id, if known; the search then requests none. */
   readonly outlines: ReadonlyMap<string, GeoJSON.Polygon> | null
 }
 
@@ -100,7 +100,7 @@ export async function search(
   return { unit: 'similarity', matches: outlines ? withOutlines(found, outlines) : found }
 }
 
-/** Scores with the outlines of their tiles; a tile that has been added since is left out. */
+/** Adds the outlines of tiles to their scores. Tiles without a known outline, such as new ones, are left out. */
 export function withOutlines(
   found: readonly Omit<Match, 'geom'>[],
   outlines: ReadonlyMap<string, GeoJSON.Polygon>,

@@ -23,7 +23,7 @@ export class JobFeed {
     this.#readPage = readPage
   }
 
-  /** True when there may be more. */
+  /** True when there may be more jobs. */
   get hasMore(): boolean {
     return this.#sources.some((source) => !source.ended || source.buffer.length > 0)
   }

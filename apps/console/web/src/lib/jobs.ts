@@ -62,7 +62,7 @@ function madeNothing({ tables, rows }: Readonly<Record<string, unknown>>): boole
 
 /** Outcome for the files of a job that made one table of many files. */
 export interface JobSources {
-  /** Summary of it in a sentence. */
+  /** Summary of the outcome in a sentence. */
   readonly said: string
   readonly failures: readonly { readonly name: string; readonly message: string }[]
   /** Number of failures that the result does not name. */

@@ -52,7 +52,7 @@ export function readVersions(ref: string, id: string, signal?: AbortSignal): Pro
   return request('GET', rows(ref, 'map_versions', query), undefined, signal)
 }
 
-/** A map at a version. */
+/** A stored version of a map. */
 export async function readVersion(ref: string, id: string, version: number): Promise<MapDocument> {
   const query = { map_id: `eq.${id}`, version: `eq.${version}`, select: 'style' }
   const [found] = await request<{ style: unknown }[]>('GET', rows(ref, 'map_versions', query))

@@ -32,7 +32,7 @@ export async function findPlaces(
   }
 }
 
-/** Null for a table without names. */
+/** Features of a table whose name contains a text; null for a table without names. */
 async function namedIn(ref: string, table: string, text: string, signal?: AbortSignal): Promise<Place[] | null> {
   const dot = table.indexOf('.')
   const path = projectPath(ref, `/tables/${table.slice(0, dot)}/${encodeURIComponent(table.slice(dot + 1))}/rows`)

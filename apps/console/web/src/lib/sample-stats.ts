@@ -3,7 +3,7 @@ import type { Fields } from '../map/first-coloring.ts'
 
 type Features = readonly GeoJSON.Feature[]
 
-/** Number of classes, as `/vector/v1/…/stats` has them by default. */
+/** Number of classes; same default as `/vector/v1/…/stats`. */
 const CLASSES = 5
 const TYPES: Readonly<Record<string, ColumnStats['type']>> = { number: 'Number', boolean: 'Boolean', string: 'String' }
 
@@ -41,7 +41,7 @@ function classesOf(counts: ReadonlyMap<number, number>, filled: number): ColumnS
   let below = 0
   for (const [value, rows] of sorted) {
     below += rows
-    // The smallest value with at least this share of the numbers up to it, as percentile_disc has it.
+    // As in percentile_disc, a class starts at the smallest value whose cumulative share reaches its limit.
     while (starts.length < CLASSES && below >= (filled * starts.length) / CLASSES) starts.push(value)
   }
   const distinct = [...new Set(starts)]

@@ -46,20 +46,20 @@ export async function readColumns(ref: string, table: string, signal?: AbortSign
   return (await readStatement(ref, { sql, parameters: [] }, signal)).columns
 }
 
-/** The column of geometries in degrees; null for none. */
+/** The geometry column with SRID 4326; null for none. */
 export function geometryIn(columns: SqlResult['columns']): string | null {
   return columns.find(({ type }) => /^(\w+\.)?geometry\(\w+,4326\)$/.test(type))?.name ?? null
 }
 
-/** The columns of a table, as a question needs them. @param table `schema.table` */
+/** The columns of a table for a question. @param table `schema.table` */
 export async function readQuestionTable(ref: string, table: string, signal?: AbortSignal): Promise<QuestionTable> {
   const columns = await readColumns(ref, table, signal)
   return { table, columns: columns.map(({ name }) => name), geometry: geometryIn(columns) }
 }
 
 /**
- * The table or view with a geometry that shares the most column names with a table, without keys that imports number; null
- * when none shares one.
+ * The table or view with a geometry that shares the most column names with a table; null when none shares one. Keys
+ * that imports number do not count.
  *
  * @param table `schema.table`
  */

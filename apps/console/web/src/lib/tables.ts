@@ -20,7 +20,7 @@ export interface Table {
   readonly shared_with: readonly Role[]
 }
 
-/** A name without the schema that goes without saying. */
+/** A table name without the default schema `public`. */
 export function tableLabel(table: string): string {
   return table.replace(/^public\./, '')
 }
@@ -56,10 +56,10 @@ export interface TableKey {
   readonly fixed: readonly string[]
 }
 
-/** @param table `schema.table`; tables of other schemas than `public` have no key that counts */
+/** @param table `schema.table`; the key is empty for schemas other than `public` */
 export async function readTableKey(ref: string, table: string, signal?: AbortSignal): Promise<TableKey> {
   if (!table.startsWith('public.')) return { key: [], fixed: [] }
-  // Documents, lists, geometries and bytes are other things than their texts.
+  // JSON, arrays, geometries and bytes cannot be edited as text.
   const sql = `select a.attname as name, coalesce(a.attnum = any (i.indkey), false) as is_key,
   a.attgenerated <> '' or a.attidentity = 'a' or t.typcategory not in ('B', 'D', 'E', 'I', 'N', 'S', 'T') and t.typname <> 'uuid' as is_fixed
 from pg_catalog.pg_attribute a
@@ -82,7 +82,10 @@ export interface CellChange {
   readonly to: string | null
 }
 
-/** Changes a cell, unless its value is another one by now (409); the value that is kept. @param table `public.table` */
+/**
+ * Changes a cell and returns its stored value. Refused (409) when the cell no longer has the value `from`. @param table
+ * `public.table`
+ */
 export function changeCell(ref: string, table: string, change: CellChange): Promise<{ readonly value: string | null }> {
   return request('PATCH', projectPath(ref, `/tables/public/${encodeURIComponent(nameIn(table))}/rows`), change)
 }
@@ -97,7 +100,7 @@ export function dropTable(ref: string, table: Table): Promise<void> {
   return request('DELETE', pathOf(ref, table))
 }
 
-/** A word of a shell's command, quoted if need be. */
+/** A word of a shell command, quoted if necessary. */
 function word(text: string): string {
   return /^[\w.][\w.-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

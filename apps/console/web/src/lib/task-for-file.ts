@@ -2,7 +2,7 @@ import { tableNameOf } from '@terrane/core'
 import type { Box } from '../map/graticule.ts'
 import { BUILT_IN_MODEL } from './models.ts'
 
-/** Task for a file by its extension, with known values of form fields; `extent` of OSM data. */
+/** Task for a file by its extension, with values for form fields. `extent`: bounding box of OSM data. */
 export function taskFor(
   name: string,
   path: string,

@@ -8,13 +8,11 @@ export interface Parts {
   readonly layers: readonly LayerSpecification[]
 }
 
-/** Zoom from which on names of an archive's towns are drawn. */
+/** Minimum zoom of the town names of an archive. */
 export const CITY_NAMES_ZOOM = 8
-/**
- * Zoom from which on names of side streets are drawn: the last zoom of archives. The style would start one zoom later.
- */
+/** Minimum zoom of the names of side streets: the last zoom of archives, one below that of the style. */
 const STREET_NAMES_ZOOM = 14
-/** Zoom from which on house numbers are drawn. The style would start later. */
+/** Minimum zoom of house numbers, below that of the style. */
 const HOUSE_NUMBERS_ZOOM = 16
 /** Line layers of water in Protomaps' style; `basemapTiles` has lines and areas in separate layers. */
 const WATERWAYS: ReadonlySet<string> = new Set(['water_stream', 'water_river', 'water_waterway_label'])
@@ -46,7 +44,10 @@ function tableOf(layer: LayerSpecification): string | undefined {
   return layer.id === 'address_label' ? 'addresses' : (layer as { 'source-layer'?: string })['source-layer']
 }
 
-/** Colours of names on dark ground, where those of the style have a contrast below 3:1; and of what lies beside them. */
+/**
+ * Colours of names on the dark theme, where the style's own have a contrast below 3:1, and of land and buildings around
+ * them.
+ */
 function legibleNames() {
   const { land, label, halo } = mapColors(true)
   const names = ['roads_label_minor', 'roads_label_major', 'subplace_label', 'city_label', 'address_label'] as const

@@ -19,7 +19,7 @@ import { keepNamesOnTop } from './names-on-top.ts'
 
 type ProjectBasemap = `${typeof BASEMAP_ARCHIVE}${string}`
 
-/** Maximum tries of reading a basemap, and the delay between them. */
+/** Maximum attempts to read a basemap, and the delay between them in milliseconds. */
 const MOST_TRIES = 5
 const AGAIN_MS = 3000
 

@@ -63,7 +63,7 @@ export function layerColor(name: string): string {
   return PALETTE[hash % PALETTE.length] ?? '#2a9d8f'
 }
 
-/** Outline of tiles that a search is to avoid. */
+/** Outline colour of counter-examples of a search. */
 export const UNLIKE = '#d1495b'
 
 /**

@@ -25,7 +25,8 @@ export function drawFeatures(
     map.addLayer({ id: point, type: 'circle', source: id, filter: is('Point'), paint })
   }
   map.setPaintProperty(area, 'fill-color', color)
-  // Areas of one colour are told apart by their outlines; others look as the layer will.
+  // In a single colour, only strong outlines separate areas. With several colours, the preview looks like the later
+  // layer.
   map.setPaintProperty(area, 'fill-opacity', typeof color === 'string' ? 0.25 : 0.75)
   map.setPaintProperty(line, 'line-width', typeof color === 'string' ? 2 : ['case', is('Polygon'), 0.5, 2])
   map.setPaintProperty(line, 'line-color', color)

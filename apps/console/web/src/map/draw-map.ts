@@ -52,8 +52,8 @@ function drawStyle(map: MapLibreMap, style: Style): void {
 }
 
 /**
- * Removes the rasters of a public map that others may not read, because the engine would ask for their tiles at one zoom
- * after the other.
+ * Removes the rasters of a public map that the visitor may not read, because the engine would request their tiles at
+ * zoom after zoom.
  *
  * @param onRemoved called with the id of each such layer of the document
  */

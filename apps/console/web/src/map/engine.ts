@@ -26,9 +26,9 @@ addProtocol('page', async ({ url }, { signal }) => {
   return { data: await response.arrayBuffer() }
 })
 
-/** A tile that the server did not give. */
+/** Error for a tile that the server refused. */
 export class TileRefused extends Error {
-  /** True when the caller may not read the source of the tile; another tile of it will be refused, too. */
+  /** True when the caller may not read the source of the tile, so that its other tiles will be refused as well. */
   readonly isForbidden: boolean
 
   constructor(status: number) {

@@ -16,8 +16,8 @@ const MOST_ASKED = 4
 export type Fields = Readonly<Record<string, ColumnStats['type']>>
 
 /**
- * The colours that data get without a choice: classes of a telling number, else the kinds of a column of few values, else
- * classes of another number; null for one colour.
+ * Default colouring of data: classes of a column of telling numbers, else categories of a column with few values, else
+ * classes of another numeric column. Null means a single colour.
  */
 export async function firstColoring(
   fields: Fields,

@@ -2,7 +2,7 @@
 export type Box = readonly [number, number, number, number]
 
 const STEPS = [45, 30, 20, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001]
-/** Web Mercator ends here. */
+/** Latitude at which Web Mercator ends. */
 const MAX_LAT = 85.05
 /** Approximate number of parallels or meridians in a view. */
 const WANTED = 7

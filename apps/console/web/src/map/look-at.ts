@@ -3,7 +3,7 @@ import type { Box } from './graticule.ts'
 
 /** Latitude at which views of Web Mercator end. */
 const MAX_LAT = 85
-/** Ratio of widths from which on a view shows its target as a dot. */
+/** In a view that is this many times wider than a box, the box is only a dot. */
 const FAR = 6
 
 /** Moves a map to a box in degrees. */

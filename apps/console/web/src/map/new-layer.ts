@@ -26,7 +26,7 @@ export interface RasterInfo {
 
 const newId = () => crypto.randomUUID().slice(0, 8)
 const ANY_ZOOM = [0, 24] as const
-/** Rows from which on outlines are thin. */
+/** Outlines are thin for layers with more rows. */
 const MOST_OUTLINED = 5000
 
 /** A layer of a table with a suggested style: categories by colours, numbers by classes, else one colour. */

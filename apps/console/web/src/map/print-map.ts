@@ -4,8 +4,8 @@ import type { Map as MapLibreMap } from 'maplibre-gl'
 const PRINTED_RATIO = 2
 
 /**
- * Opens the browser's dialog to print a map or save it as PDF: one page of A4 in landscape with title, legend, scale and
- * attribution. The map is drawn in the size of the page before, so that its scale holds on paper.
+ * Opens the browser's dialog to print a map or save it as PDF: one page of A4 in landscape with title, legend, scale
+ * and attribution. The map is first redrawn in the size of the page, so that its scale is right on paper.
  */
 export async function printMap(map: MapLibreMap): Promise<void> {
   const root = document.documentElement
@@ -41,7 +41,7 @@ export async function printMap(map: MapLibreMap): Promise<void> {
   print()
 }
 
-/** The drawn map as an image, because browsers print a canvas of WebGL empty. */
+/** The drawn map as an image, because browsers print a WebGL canvas as blank. */
 async function pictureOf(map: MapLibreMap): Promise<HTMLImageElement> {
   await new Promise((resolve) => {
     void map.once('idle', resolve)

@@ -1,10 +1,10 @@
 import type { GeoJSONSource, Map as MapLibreMap } from 'maplibre-gl'
 import { mapColors } from './colors.ts'
 
-/** The lowest of the map's layers above archives. */
+/** Id of the lowest layer of this page; archives are drawn beneath it. */
 export const FIRST_ROUTE_LAYER = 'others-line'
 
-/** Usual text of OSM attributions, because the map leaves out a text that is part of another attribution. */
+/** The usual OSM attribution, spelled as elsewhere: the map leaves out a text that is part of another attribution. */
 const OSM_ATTRIBUTION = '<a href="https://www.openstreetmap.org/copyright">© OpenStreetMap contributors</a>'
 
 /** Adds the route layers to a map, or switches them to another theme. */

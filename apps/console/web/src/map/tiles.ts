@@ -2,7 +2,7 @@ import type { ExpressionSpecification, GeoJSONSource, Map as MapLibreMap } from 
 import type { Examples, Match, Tile } from '../lib/embeddings.ts'
 import { SIMILARITY_RAMP, UNLIKE, mapColors } from './colors.ts'
 
-/** The lowest of the map's layers above archives. */
+/** Id of the lowest layer of this page; archives are drawn beneath it. */
 export const FIRST_TILE_LAYER = 'tiles-fill'
 
 /** Lowest and highest displayed score, without the reference tile. */

@@ -4,8 +4,8 @@ import type { Relationship } from './relationships.ts'
 import type { SchemaPicture } from './schema-picture.ts'
 
 /**
- * The relationship that an embedded resource follows: by the name of a table, view, function, foreign key or column, and by
- * a hint where several lead there (PostgREST manual, resource embedding).
+ * The relationship that an embedded resource follows: by the name of a table, view, function, foreign key or column,
+ * and by a hint when several match (PostgREST manual, resource embedding).
  *
  * @throws PGRST200 when the role may follow none, PGRST201 when there are several
  */

@@ -15,8 +15,8 @@ export function writeExamples({ like, unlike }: Examples): string {
 }
 
 /**
- * Adds a tile to one side and removes it from the other; a second call removes it from both. The last similar tile is
- * not removed, and a dissimilar tile alone starts no search: the answer is then `from`.
+ * Adds a tile to one side and removes it from the other; a second call removes it from both. Returns `from` unchanged
+ * when no similar tile would remain.
  */
 export function withExample(from: SearchFrom | null, id: string, side: keyof Examples): SearchFrom | null {
   const { like, unlike } = from && 'like' in from ? from : { like: [], unlike: [] }

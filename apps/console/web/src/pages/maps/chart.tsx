@@ -22,7 +22,9 @@ interface Part {
 
 type Box = NonNullable<ChartRows['view']>['box']
 
-/** How often values of a column occur in the rows of a layer: all that its filters leave, or those in view. */
+/**
+ * Frequencies of a column's values in the rows of a layer that match its filters: in all of them, or in those in view.
+ */
 export function Chart(props: { project: Project; layer: VectorLayer; map: MapLibreMap | null }): JSX.Element {
   const { project, layer, map } = props
   const { table, filters } = layer
@@ -70,7 +72,7 @@ export function Chart(props: { project: Project; layer: VectorLayer; map: MapLib
   )
 }
 
-/** The box that a map shows, read again when it was moved; null where it is not asked for. */
+/** Bounding box of a map's view, updated after each move; null unless `isAsked`. */
 function useView(map: MapLibreMap | null, isAsked: boolean): Box | null {
   const [box, setBox] = useState<Box | null>(null)
   useEffect(() => {

@@ -36,7 +36,7 @@ export function Colors(props: OptionsProps): JSX.Element {
   const { busy, problem, run } = useAction()
   const { color, table } = layer
   const paint = usePaint(layer, onChange)
-  // A choice during the counting for a former choice is based on the former one.
+  // A choice made during the classification for an earlier choice is based on the earlier one.
   const wished = useRef<ClassWish | null>(null)
   const classes = (property: string, change: Partial<ClassWish>) => {
     const wish = { ...(wished.current ?? wishOf(color)), ...change }
@@ -50,7 +50,7 @@ export function Colors(props: OptionsProps): JSX.Element {
   const choose = (property: string) => {
     wished.current = null
     if (property === '') paint({ by: 'one', color: layerColor(table) })
-    // Numbers that were entered for one column are not used for another.
+    // Manual class limits of one column are not used for another.
     else if (fields[property] === 'Number')
       classes(property, wishOf(color).method === 'manual' ? { method: 'quantile', count: 5 } : {})
     else void run(async () => paint(categoryColoring(property, await readStats(project.ref, table, property), 'vivid')))
@@ -85,7 +85,9 @@ export function Colors(props: OptionsProps): JSX.Element {
   )
 }
 
-/** Applies colours to the layer's state at the end of the counting, unless it was closed meanwhile. */
+/**
+ * Applies colours to the layer as it is when its values have been counted, unless the options were closed meanwhile.
+ */
 function usePaint(layer: VectorLayer, onChange: OptionsProps['onChange']): (next: Coloring, key?: string) => void {
   const latest = useRef<(next: Coloring, key?: string) => void>(() => {})
   latest.current = (next, key) => onChange({ ...layer, color: next }, key)
@@ -165,7 +167,7 @@ function Manual({
   )
 }
 
-/** How often numbers occur, each part in the colour that it has on the map. */
+/** Frequencies of numbers as bars, each in its colour on the map. */
 function ColoredHistogram(props: { parts: readonly number[]; color: Numbers; low: number }): JSX.Element | null {
   const { parts, color, low } = props
   if (parts.length === 0) return null

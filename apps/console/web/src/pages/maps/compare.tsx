@@ -43,7 +43,10 @@ const MODES = [
   { value: 'fade', label: 'Fade' },
 ] as const
 
-/** Compares two rasters of a map: a second map with the one lies over the map with the other, up to a line or as a veil. */
+/**
+ * Compares two rasters of a map: a second map with one raster lies over the map with the other, cut off at a line or
+ * translucent.
+ */
 export function Compare(props: {
   projectRef: string
   map: MapLibreMap | null
@@ -100,7 +103,7 @@ export function Compare(props: {
   )
 }
 
-/** A map that follows another. */
+/** A map over another one, with the same view. */
 function Over(props: { projectRef: string; map: MapLibreMap | null; document_: MapDocument; pair: Pair }): JSX.Element {
   const { projectRef, map, document_, pair } = props
   const [over, setOver] = useState<MapLibreMap | null>(null)

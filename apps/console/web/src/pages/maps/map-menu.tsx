@@ -199,7 +199,7 @@ function Versions({ project, kept, edited, onClose }: MenuProps & { onClose: () 
   )
 }
 
-/** A style for other programs: with the project's URL, and without a key. */
+/** Saves the style for other programs. It has the project's URL and no key. */
 async function saveStyle(project: Project, { map }: EditedMap, name: string): Promise<void> {
   const { url } = await readKeys(project.ref)
   const style = addressed(compile(map), url ?? location.origin)

@@ -25,7 +25,9 @@ interface PanelProps {
   readonly map: MapLibreMap | null
 }
 
-/** The rows of a layer that its filters leave, sorted by a click on a head, shown on the map, changed, or as a chart. */
+/**
+ * The filtered rows of a layer, as a table or as a chart. Rows can be sorted by a column, shown on the map, and edited.
+ */
 export function RowPanel(props: PanelProps): JSX.Element {
   const { layer } = props
   const [isOpen, setOpen] = useState(false)
@@ -51,7 +53,7 @@ function Rows({ project, layer, map }: PanelProps): JSX.Element {
     rows.reload()
     if (map) redraw(map, layer)
   })
-  // Without an order a row that was changed would move.
+  // Without an order, an edited row would move to another position.
   const column = sort.column ?? cells.order
   const how = {
     offset,
@@ -93,7 +95,7 @@ function Rows({ project, layer, map }: PanelProps): JSX.Element {
   )
 }
 
-/** Asks the tiles of a layer again. */
+/** Requests the tiles of a layer again. */
 function redraw(map: MapLibreMap, { id }: VectorLayer): void {
   const source = map.getSource<VectorTileSource>(`map:${id}`)
   if (source?.tiles) source.setTiles(source.tiles)

@@ -7,7 +7,7 @@ import { changeCell, readTableKey, type CellChange } from '../../lib/tables.ts'
 import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
 
-/** Cells of a table that are changed: their editor, why the last change was refused, and the buttons. */
+/** Editing of a table's cells: the editor, the error of the last change, and the buttons. */
 export interface Cells {
   readonly editor: CellEditor | undefined
   readonly problem: Problem | null
@@ -17,14 +17,14 @@ export interface Cells {
   readonly toggle: JSX.Element
 }
 
-/** Changes cells of rows that have a primary key, as the service role, and takes changes back. @param table `schema.table` */
+/** Edits cells of a table with a primary key as the service role, with undo. @param table `schema.table` */
 export function useCells(ref: string, table: string, onChanged: () => void): Cells {
   const [isOn, setOn] = useState(false)
   const [done, setDone] = useState<readonly CellChange[]>([])
   const { busy, problem: refused, run, clear } = useAction()
   const about = useResource(isOn ? `key ${ref} ${table}` : null, (signal) => readTableKey(ref, table, signal))
   const { key = [], fixed = [] } = about.value ?? {}
-  /** The value as it is kept, which may be another one than was sent; undefined for none. */
+  /** Returns the stored value, which may differ from the sent one; undefined when the change was refused. */
   const send = async (change: CellChange) => {
     let kept: string | null | undefined
     await run(async () => {

@@ -21,7 +21,7 @@ interface Preview {
 export interface DroppedState {
   /** Reason why the last one did not become a layer. */
   readonly problem: Problem | null
-  /** Number of features that are shown until their tables are there. */
+  /** Number of features that are shown until their tables exist. */
   readonly previewed: number
 }
 
