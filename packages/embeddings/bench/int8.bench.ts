@@ -1,6 +1,7 @@
 // A ViT-S/16 with random weights in float32 and in int8 (static QDQ), in turns on one core: speed-up by integers on
 // this machine, and similarity of the embeddings. Processors with VNNI multiply bytes (flag avx512_vnni or avx_vnni of
-// /proc/cpuinfo). int8.bench.ts [tiles, 12]
+// /proc/cpuinfo).
+//   int8.bench.ts [tiles, 12]
 import { readFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { seededRandom } from '@terrane/core'

@@ -6,8 +6,8 @@ import { buildExtract, findExtracts } from './support/extracts.ts'
 import { type Feature, featureRequest, FEATURES } from './support/features.ts'
 import { openValhalla, regretOf, type Valhalla } from './support/valhalla.ts'
 
-// Compares Terrane's answers with Valhalla's for every documented request member, one at a time, with every mode. `node
-// features.bench.ts liechtenstein --count 3 --modes auto,bicycle --feature use_ --worst 2`
+// Compares Terrane's answers with Valhalla's for every documented request member, one at a time, with every mode.
+// `node features.bench.ts liechtenstein --count 3 --modes auto,bicycle --feature use_ --worst 2`
 const { values, positionals } = parseArgs({
   options: {
     count: { type: 'string', default: '2' },

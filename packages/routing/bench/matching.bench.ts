@@ -8,8 +8,8 @@ import { buildExtract, findExtracts } from './support/extracts.ts'
 import { openValhalla } from './support/valhalla.ts'
 
 // Traces of routes between random crossings, with noise, matched by Terrane and Valhalla in alternating runs, from
-// request text to response text: precision, recall, and points per second of CPU. `node matching.bench.ts porto --count
-// 12 --noises 5,10,20,30 --intervals 1,5,15,60 --modes auto`
+// request text to response text: precision, recall, and points per second of CPU.
+// `node matching.bench.ts porto --count 12 --noises 5,10,20,30 --intervals 1,5,15,60 --modes auto`
 const { values, positionals } = parseArgs({
   options: {
     count: { type: 'string', default: '12' },

@@ -11,7 +11,7 @@ import { findExtracts } from './support/extracts.ts'
 // Scaling of a graph: CPU, peak memory and bytes of a build per directed street. Then processes that serve the file,
 // read into memory or mapped: time of opening, routes and a matrix of 50 × 50, and memory of one process, of two on one
 // file, and of one that switches to a new graph. Linux only. A built graph file may be given instead of an extract.
-// node scale.bench.ts porto large.osm.pbf graph.bin
+//   node scale.bench.ts porto large.osm.pbf graph.bin
 const BUILD = fileURLToPath(new URL('../test/fixtures/build-file.ts', import.meta.url))
 const SERVE = fileURLToPath(new URL('support/serve.ts', import.meta.url))
 

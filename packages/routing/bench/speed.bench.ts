@@ -13,8 +13,8 @@ import { type BenchRequest, randomRequests } from './support/requests.ts'
 import { openValhalla, type Valhalla } from './support/valhalla.ts'
 
 // From request text to response text on one thread, with instructions: Terrane and Valhalla alternate on the same
-// pairs. Then the search alone, compared with NBA* of ngraph.path on the same states. `node speed.bench.ts milan porto
-// --count 300 --modes auto,bicycle,pedestrian`
+// pairs. Then the search alone, compared with NBA* of ngraph.path on the same states.
+// `node speed.bench.ts milan porto --count 300 --modes auto,bicycle,pedestrian`
 const { values, positionals } = parseArgs({
   options: { count: { type: 'string' }, modes: { type: 'string' }, rounds: { type: 'string' } },
   allowPositionals: true,

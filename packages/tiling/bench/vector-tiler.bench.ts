@@ -1,10 +1,10 @@
 // The tiler compared with tippecanoe on the same GeoJSON lines, from file to archive, each run in a process of its own:
 // at equal coverage (`-r1 --drop-densest-as-needed`), and the peer's default beside a dropRate of 2.5.
 //
-//   TIPPECANOE command of the peer, default `tippecanoe`; without it only this package is measured, with a notice
-//   BENCH_DIR where files go, default a temporary directory; PEER_DIR is that directory as the peer sees it ROADS,
-//   BUILDINGS, POINTS, LANDUSE GeoJSON lines to take instead of the generated town, which has no land use ROUNDS rounds
-//   of each, interleaved; 3 when absent
+//   TIPPECANOE   command of the peer, default `tippecanoe`; without it only this package is measured, with a notice
+//   BENCH_DIR    where files go, default a temporary directory; PEER_DIR is that directory as the peer sees it
+//   ROADS, BUILDINGS, POINTS, LANDUSE   GeoJSON lines to take instead of the generated town, which has no land use
+//   ROUNDS       rounds of each, interleaved; 3 when absent
 import { execFileSync } from 'node:child_process'
 import { createWriteStream, mkdtempSync, readFileSync, statSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'

@@ -5,8 +5,8 @@ import proj4 from 'proj4'
 /*
  * Makes src/raster/crs/epsg.tsv and datum-shifts.tsv from the output of crs-candidates.py:
  *
- *     python3 tools/crs-candidates.py /folder/with/proj.db/alone > candidates.jsonl node tools/crs-table.ts
- *     candidates.jsonl
+ *     python3 tools/crs-candidates.py /folder/with/proj.db/alone > candidates.jsonl
+ *     node tools/crs-table.ts candidates.jsonl
  *
  * The residual of each CRS is the largest distance between proj4's and PROJ's positions over a grid of points in the
  * area of use.
