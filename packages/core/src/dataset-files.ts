@@ -1,4 +1,4 @@
-/** File name extensions of one data set; the first names it. */
+/** Data sets of several files, by file name extension: the main file, required files and optional ones. */
 const DATASETS: readonly {
   readonly main: string
   readonly needs: readonly string[]
@@ -32,10 +32,10 @@ const DATASETS: readonly {
 
 /** Files that belong together. */
 export interface DatasetFiles {
-  /** Their common name, without an ending. */
+  /** Common name of the files, without an extension. */
   readonly stem: string
   readonly files: readonly string[]
-  /** Endings of files that are not there, but must be. */
+  /** Extensions of the required files that are missing. */
   readonly missing: readonly string[]
 }
 
@@ -43,7 +43,7 @@ export interface DatasetFiles {
  * The files of a Shapefile or a MapInfo data set, which are imported together, as a zip.
  *
  * @param main name of the main file, e.g. `roads.shp`
- * @param names names of the files beside it; their order stays
+ * @param names names of the files in its folder; their order is kept
  * @returns null when `main` is a data set of one file
  */
 export function datasetFiles(main: string, names: readonly string[]): DatasetFiles | null {

@@ -1,4 +1,4 @@
-/** Letters of Europe that no accent makes: their usual spelling. */
+/** ASCII spellings of European letters that are not a letter with an accent. */
 const SPELLINGS: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -15,11 +15,11 @@ const SPELLINGS: Readonly<Record<string, string>> = {
 const OUTER_ENDINGS = /\.(?:zip|gz|bz2|tar|pbf|xml)$/i
 
 /**
- * A name as PostgreSQL holds it without quotes: lower-case letters of ASCII, digits and single underscores, the first a
- * letter. Accents are dropped (`Überlauf 2` → `uberlauf_2`); other scripts are.
+ * An identifier that PostgreSQL accepts without quotes: lower-case letters of ASCII, digits and single underscores, the
+ * first a letter. Accents are removed (`Überlauf 2` → `uberlauf_2`). Letters of other scripts become underscores.
  *
  * @param otherwise the name if nothing is left; also, with an underscore, the prefix of a name that begins with a digit
- * @param maxLength most characters, without that beginning
+ * @param maxLength maximum number of characters, without this prefix
  */
 export function identifierOf(name: string, otherwise: string, maxLength: number): string {
   const plain = name
@@ -35,7 +35,7 @@ export function identifierOf(name: string, otherwise: string, maxLength: number)
 }
 
 /**
- * A table name made of a file's: `My Parcels (2).gpkg` → `my_parcels_2`, `roads.v2.shp.zip` → `roads_v2`.
+ * Table name for a file: `My Parcels (2).gpkg` → `my_parcels_2`, `roads.v2.shp.zip` → `roads_v2`.
  *
  * @param file its name, its path or its https address
  */

@@ -67,7 +67,7 @@ export function endOfHidden(sql: string, at: number): number | null {
   }
   const first = sql[at]
   if (first === '"') return after(first, at + 1)
-  // The letter of an escape string is a word of its own.
+  // The letter E of an escape string is a separate word.
   if (first === "'")
     return /(?:^|[^\w\u0080-\uffff$])[eE]$/.test(sql.slice(Math.max(0, at - 2), at))
       ? endOfEscaped(sql, at + 1)

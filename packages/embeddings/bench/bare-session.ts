@@ -14,10 +14,10 @@ export interface BareTask {
   readonly side: number
 }
 
-/** Worker threads with the runtime and the reader and nothing around them. */
+/** Worker threads with only the runtime and the reader. */
 export class BareSessions implements AsyncDisposable {
   readonly #workers: readonly Worker[]
-  /** What the model makes of tile 0. */
+  /** The model's output for tile 0. */
   readonly first: Float32Array
 
   private constructor(workers: readonly Worker[], first: Float32Array) {

@@ -1,4 +1,4 @@
-// The bare runtime: one session over tensors that are already in memory, or the bare reader, as often as asked.
+// The runtime alone (one session over tensors in memory) or the reader alone, repeated as often as requested.
 import { parentPort, workerData } from 'node:worker_threads'
 
 import { InferenceSession, Tensor } from 'onnxruntime-node'
@@ -6,7 +6,7 @@ import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { openTileReader } from '../src/engine/geotiff-reader.ts'
 import type { BareTask } from './bare-session.ts'
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- bare-session.ts is the only one that starts us
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only bare-session.ts starts this worker
 const { graph, input, output, threads, reader, side } = workerData as BareTask
 const options: InferenceSession.SessionOptions = {
   intraOpNumThreads: threads,
@@ -18,7 +18,7 @@ const options: InferenceSession.SessionOptions = {
 const session = await (typeof graph === 'string'
   ? InferenceSession.create(graph, options)
   : InferenceSession.create(graph, options))
-// A handful of different tiles, so that the caches see what they would see.
+// Several different tiles, so that the caches behave as in a run.
 const source = openTileReader(reader)
 const tensors: Tensor[] = []
 for (let i = 0; i < 8; i++) {

@@ -1,5 +1,6 @@
-// Vision transformers with random weights on a device beside the CPU: tiles of 256 pixels per second, inference alone.
-// `node device.bench.ts webgpu` (or cuda, coreml, dml) on a machine that has one; without an argument the CPU alone.
+// Inference of vision transformers with random weights on a device and on the CPU, in tiles of 256 pixels per second.
+// `node device.bench.ts webgpu` (or cuda, coreml, dml) on a machine with such a device; without an argument the CPU
+// alone.
 import { strict as assert } from 'node:assert'
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -12,7 +13,7 @@ import { VIT_SMALL, buildRandomVit, type VitShape } from '../src/onnx/index.ts'
 
 const TILE = 256
 const ROUNDS = 5
-/** Results of half precision, which a device may choose by itself, stay within this of the CPU's. */
+/** Maximum difference from the CPU's results; a device may choose half precision by itself. */
 const MAX_DIFFERENCE = 0.05
 const SHAPES: readonly (readonly [string, VitShape])[] = [
   ['ViT-S/16', VIT_SMALL],
@@ -65,7 +66,7 @@ function open(graph: string, providers: readonly Provider[]) {
   )
 }
 
-/** Tiles per second, the median of the rounds after one that is not counted, and the pooled output. */
+/** Tiles per second, as the median of the rounds after a warm-up round, and the pooled output. */
 async function measure(
   session: InferenceSession,
   feeds: Record<string, Tensor>,

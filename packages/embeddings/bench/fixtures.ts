@@ -82,7 +82,7 @@ function sizeOf(side: number): { width: number; height: number; bands: number } 
   return { width: side, height: side, bands: 3 }
 }
 
-/** Quickly made, for where only the size counts. */
+/** Fast to make, where only the size matters. */
 function plainImage(side: number): ImageSource {
   return imageOf(sizeOf(side), (x, y, band) => (x * 7 + y * 13 + ((x * y) >> 9) + band * 40) & 255)
 }

@@ -1,5 +1,5 @@
-// Writing embeddings as GeoParquet, and reading the file with DuckDB, which has nothing in common with the writer.
-// Goals: >= 2,000 rows/s at 1024 dimensions; DuckDB takes the geometry column for a GEOMETRY, and all values are equal.
+// Writing embeddings as GeoParquet, and reading the file with DuckDB, an independent reader. Goals: >= 2,000 rows/s at
+// 1024 dimensions; DuckDB recognises the geometry column as GEOMETRY, and all values are equal.
 import { strict as assert } from 'node:assert'
 import { spawnSync } from 'node:child_process'
 import { createWriteStream, existsSync, mkdirSync } from 'node:fs'

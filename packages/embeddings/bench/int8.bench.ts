@@ -1,5 +1,6 @@
-// A ViT-S/16 with random weights in float32 and in int8 (static QDQ), in turns on one core: how much faster are integers here,
-// and how alike are the embeddings? Processors with VNNI multiply bytes (flag avx512_vnni or avx_vnni of /proc/cpuinfo).
+// A ViT-S/16 with random weights in float32 and in int8 (static QDQ), in turns on one core: speed-up by integers on
+// this machine, and similarity of the embeddings. Processors with VNNI multiply bytes (flag avx512_vnni or avx_vnni of
+// /proc/cpuinfo).
 //   int8.bench.ts [tiles, 12]
 import { readFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
@@ -26,7 +27,7 @@ for (let tile = -1; tile < TILES; tile++) {
     const from = process.cpuUsage()
     const found = await sessions[kind].run({ pixel_values: new Tensor('float32', pixels, [1, 3, SIDE, SIDE]) })
     const { user, system } = process.cpuUsage(from)
-    // The first tile prepares both.
+    // The first tile warms up both sessions.
     if (tile >= 0) milliseconds[kind].push((user + system) / 1000)
     vectors.push(Float32Array.from(found['pooler_output']!.data as Float32Array))
   }

@@ -33,7 +33,7 @@ async function measure(model: 'built-in' | 'vit-s', how: EngineMode): Promise<vo
   const before = process.memoryUsage().rss
   const opened = await benchModel(model)
   const raster = await benchRaster(10_240)
-  // The transformer takes its time: a part of the raster shows its steady state.
+  // The transformer is slow; a part of the raster shows its steady state.
   const tiles = benchTiles(raster, opened)
   const source = { ...tiles, count: model === 'vit-s' ? 100 : tiles.count }
   await using engine = await openEngine(opened, { threads, mode: how })

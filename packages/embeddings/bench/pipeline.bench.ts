@@ -1,7 +1,7 @@
-// The whole way from a GeoTIFF to embeddings against the bare runtime on tensors that are already in memory.
-// Goals: ratio to the bare runtime >= 0.95 for a ViT-S; for the built-in model >= 0.85 of the ideal, which is bare
-// inference and bare decoding one after the other on every core, and >= 220 tiles/s on 2 cores. The event loop of the
-// calling thread never stalls for more than 50 ms. One model alone: `node pipeline.bench.ts vit-s`.
+// From a GeoTIFF to embeddings, compared with the bare runtime on tensors that are already in memory. Goals: ratio to
+// the bare runtime >= 0.95 for a ViT-S; for the built-in model >= 0.85 of the ideal (bare inference and bare decoding
+// in sequence on every core), and >= 220 tiles/s on 2 cores. The event loop of the calling thread never stalls for more
+// than 50 ms. One model alone: `node pipeline.bench.ts vit-s`.
 import { strict as assert } from 'node:assert'
 import { availableParallelism } from 'node:os'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -43,7 +43,8 @@ async function compare(name: 'built-in' | 'vit-s', mode: EngineMode, tiles: numb
     })
   }
   const [infer, decode, whole] = [median(rates.infer), median(rates.decode), median(rates.engine)]
-  // Round by round, because a shared machine drifts. In the pipeline decoding has a thread of its own, but no core.
+  // Compared round by round, because a shared machine drifts. The pipeline's decoding has a thread but no core of its
+  // own.
   const decoders = mode === 'parallel' ? 1 : threads
   const ideals = rates.infer.map((rate, i) => 1 / (1 / rate + 1 / (rates.decode[i]! * decoders)))
   const toBare = median(rates.engine.map((rate, i) => rate / rates.infer[i]!))
@@ -56,7 +57,7 @@ async function compare(name: 'built-in' | 'vit-s', mode: EngineMode, tiles: numb
   )
 }
 
-/** Notes the longest time that the event loop did not turn; a busy machine shows in both figures alike. */
+/** Records the longest stall of the event loop; other load on the machine affects both figures alike. */
 async function watch(
   stalls: Record<'engine' | 'idle', number>,
   name: 'engine' | 'idle',

@@ -100,7 +100,7 @@ async function embed(
   )
 }
 
-/** Points away from borders lie in the cell that H3 says, and the join costs less than asking H3. */
+/** H3 returns the same cell for points away from borders, and the join is faster than H3. */
 function checkAgainstH3(): void {
   const cells = coverArea({ area: [area], resolution: 9 })
   const index = new CellIndex(cells)

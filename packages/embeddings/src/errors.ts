@@ -26,7 +26,7 @@ export const runtimeTooOld = defineError(
   () => ({ hint: 'Run them on Node 24 or newer, or take a float32 export of the model.' }),
 )
 
-/** Refuses a job before it begins: the model must be installed by a person. */
+/** Refuses a job before it begins, because a person must install the model. */
 export const modelMissing = defineError(
   'MODEL_UNAVAILABLE',
   'invalid',

@@ -2,8 +2,8 @@
 export type Matrix = readonly Float64Array[]
 
 /**
- * Eigenvalues, falling, and eigenvectors (rows, of unit length, their largest element positive) of a symmetric matrix, by
- * Jacobi's cyclic rotations.
+ * Eigenvalues in descending order, and eigenvectors (rows, of unit length, their largest element positive) of a
+ * symmetric matrix, by Jacobi's cyclic rotations.
  */
 export function eigenSymmetric(matrix: Matrix): { readonly values: number[]; readonly vectors: Float64Array[] } {
   const n = matrix.length

@@ -1,10 +1,11 @@
 /**
  * Learns src/onnx/texture-spectral-v2.tsv from generated scenes: `node tools/train-texture-spectral.ts`.
  *
- * Each scene is seen plainly and in six ways that leave it the same place: other gains of the channels (±15 %), another
- * gamma (0.8 to 1.25), haze, turned, moved by up to 4 pixels, with noise. The covariance C of what that does to the features says what
- * to make little of: the matrix is C^-0.35, lightly ridged, cut to the 64 directions in which scenes differ most. The power
- * is between 0, which changes nothing, and 0.5, which makes all changes equally small and costs likeness of kinds.
+ * Each scene is rendered unchanged and in six views of the same place: other gains of the channels (±15 %), another
+ * gamma (0.8 to 1.25), haze, turned, moved by up to 4 pixels, with noise. C is the covariance of the changes of the
+ * features between these views. The matrix is C^-0.35, lightly ridged, reduced to the 64 directions of largest variance
+ * between scenes. The exponent lies between 0, which changes nothing, and 0.5, which makes all changes equally small
+ * but separates kinds of scenes less.
  *
  * Source: within-class covariance normalisation (Hatch, Kajarekar and Stolcke 2006).
  */
@@ -22,7 +23,7 @@ const SCENES = 600
 const DIMS = 64
 const RIDGE = 0.1
 const POWER = 0.35
-/** Say of each family in a distance before the matrix. */
+/** Weight of each family in a distance before the matrix. */
 const WEIGHTS = [
   [FAMILIES.colour, 1],
   [FAMILIES.texture, 1.2],
@@ -43,7 +44,7 @@ const random = seededRandom(99)
 const plain: Float32Array[] = []
 const seen: Float32Array[][] = VIEWS.map(() => [])
 for (let i = 0; i < SCENES; i++) {
-  // A margin of 4 pixels on all sides, to move in.
+  // A margin of 4 pixels on all sides, for the shifts.
   const scene =
     i % 4 === 3 ? textureImage(names[i % names.length]!, 1000 + i, SIDE + 8) : naturalImage(500_000 + i, SIDE + 8)
   plain.push(await features(seenOtherwise('plain', scene, SIDE, random)))
@@ -60,7 +61,7 @@ const standard = (row: Float32Array): Float64Array =>
 const within = zeros()
 const own = plain.map(standard)
 for (const [v, rows] of seen.entries()) {
-  // Haze flattens what it covers: it needs to count twice to be as harmless as the rest.
+  // Haze reduces contrast, so its small changes are weighted twice.
   const weight = (VIEWS[v] === 'haze' ? 2 : 1) / SCENES
   for (const [i, row] of rows.entries()) {
     const change = standard(row).map((x, d) => x - own[i]![d]!)
@@ -90,7 +91,7 @@ const lines = calibration.map(([centre, spread, weight], i) => {
 const head = '# feature by feature: mean, spread, row of the matrix; made by tools/train-texture-spectral.ts'
 writeFileSync(new URL('../src/onnx/texture-spectral-v2.tsv', import.meta.url), `${[head, ...lines].join('\n')}\n`)
 
-/** Mean, spread and weight of each feature; a spread is at least a quarter of what is usual in its family. */
+/** Mean, spread and weight of each feature; a spread is at least a quarter of the usual one in its family. */
 function calibrate(rows: readonly Float32Array[]): (readonly [number, number, number])[] {
   let first = 0
   return WEIGHTS.flatMap(([count, weight]) => {

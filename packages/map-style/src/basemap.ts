@@ -1,10 +1,10 @@
 import type { BasemapColumn, BasemapTable, BasemapTiles } from './basemap-types.ts'
 
-/** Archives in bucket `pmtiles` whose names begin so are offered as basemaps. */
+/** Name prefix of the basemaps among the archives in bucket `pmtiles`. */
 export const BASEMAP_ARCHIVE = 'basemap_'
 
 const each = (value: string, names: string) => Object.fromEntries(names.split(' ').map((name) => [name, value]))
-/** `yes` for a tag with any value but `no`; styles ask whether the attribute is there. */
+/** `yes` for a tag with any value but `no`; styles test whether the attribute exists. */
 const yes = (name: string, key: string): BasemapColumn => ({ name, key, map: { no: null, '*': 'yes' } })
 
 const MINOR = 'residential unclassified living_street road service raceway busway'
@@ -151,7 +151,7 @@ export const BASEMAP_TABLES: { readonly tables: readonly BasemapTable[] } = {
         },
         { name: 'kind_detail', key: 'place' },
         { name: 'population', type: 'integer', default: 0 },
-        // Sorts and sizes names: a city is shown at lower zooms than a hamlet.
+        // Order and size of names: a city is shown at lower zooms than a hamlet.
         {
           name: 'min_zoom',
           key: 'place',
@@ -169,7 +169,7 @@ export const BASEMAP_TABLES: { readonly tables: readonly BasemapTable[] } = {
   ],
 }
 
-/** Lowest and highest zoom by table; the archive ends where styles enlarge its tiles. */
+/** Lowest and highest zoom by table; at higher zooms styles enlarge the tiles of the highest one. */
 const ZOOMS = {
   landuse: [7, 14],
   water: [5, 14],
@@ -181,11 +181,11 @@ const ZOOMS = {
   places: [4, 14],
 } as const
 
-/** Tables that imports made before they were in {@link BASEMAP_TABLES} have not. */
+/** Tables that were added to {@link BASEMAP_TABLES} later, so that earlier imports lack them. */
 const LATER: ReadonlySet<string> = new Set(['addresses'])
 
 /**
- * The body of `archiveToPmtiles` that makes a basemap of the tables of an import with {@link BASEMAP_TABLES}.
+ * The body of `archiveToPmtiles` that builds a basemap from the tables of an import with {@link BASEMAP_TABLES}.
  *
  * @param prefix `tablePrefix` of the import
  * @param name name of the basemap, in lower case
@@ -202,7 +202,7 @@ export function basemapTiles(prefix: string, name: string, tables: readonly stri
       table: `${prefix}_${layerName}`,
       layerName,
       zooms: [...zooms] as [number, number],
-      // Features that stay when a tile would be too large.
+      // Property that decides which features stay when a tile would be too large.
       ...(layerName === 'roads' && { rankBy: { property: 'rank' } }),
       ...(layerName === 'places' && { rankBy: { property: 'population_rank' } }),
     }))

@@ -25,8 +25,9 @@ export function chartKind(type: string): ChartKind | null {
 }
 
 /**
- * The statement that counts the rows of a column. Its rows are `starts` (text; of a period as far as it counts, such as `2024-05`),
- * `ends` (text, null but for numbers), `part` (from 0), `rows` and `total` (of all rows with a value that is finite). Times are UTC.
+ * The statement that counts the rows of a column. Its rows are `starts` (text; a period only to its precision, such as
+ * `2024-05`), `ends` (text for numbers, else null), `part` (from 0), `rows` and `total` (of all rows with a value that
+ * is finite). Times are UTC.
  *
  * @param type the column's SQL type
  */
@@ -41,7 +42,7 @@ export function chartSql(of: ChartRows, column: string, type: string): string {
 function numberSql(values: string): string {
   const parts = CHART_PARTS.number
   const at = (part: string) => `lo * (1 - (${part}) / ${parts}.0::float8) + hi * ((${part}) / ${parts}.0::float8)`
-  // Halves, because the least and the greatest double are too far apart for one.
+  // Halves, because the difference of the greatest and the least double exceeds the range of a double.
   return `with v as (${values}),
 r as (select min(v) as lo, max(v) as hi, max(v) / 2 - min(v) / 2 as half from v where abs(v) < 'infinity')
 select part, (${at('part')})::text as starts, (case when half = 0 then hi else ${at('part + 1')} end)::text as ends,
@@ -85,7 +86,7 @@ function whereOf({ filters, view }: ChartRows, column: string): string {
   const conditions = [`${quoteIdentifier(column)} is not null`, ...filters.map(conditionSql)]
   if (view) {
     const [west, south, east, north] = view.box
-    // A view may lie on another turn of the world, or go over its edge.
+    // The view may lie in another copy of the world, or cross the antimeridian.
     const turn = Math.floor((west + 180) / 360) * 360
     const boxes = [turn, turn + 360].map(
       (by) =>

@@ -1,10 +1,10 @@
 import { classesInvalid } from './errors.ts'
 
-/** How the ranges of classes are found. */
+/** Methods of choosing the ranges of classes. */
 export const CLASS_METHODS = ['quantile', 'equal', 'natural', 'log', 'manual'] as const
 export type ClassMethod = (typeof CLASS_METHODS)[number]
 
-/** Numbers of a column over all rows, as `number_classes` of the database counts them. */
+/** Distribution of the numbers of a column over all rows, as `number_classes` of the database returns it. */
 export interface Distribution {
   readonly rows: number
   readonly missing: number
@@ -13,7 +13,7 @@ export interface Distribution {
   readonly high: number | null
   /** The value at each 840th of the rows, from the least to the greatest. 840 is a multiple of 2 to 8. */
   readonly quantiles: readonly number[] | null
-  /** Rows of 64 equal parts; empty where all numbers are alike. */
+  /** Rows in each of 64 equal intervals; empty when all numbers are equal. */
   readonly histogram: readonly number[]
   /** Rows in each of the requested classes. */
   readonly counts: readonly number[]
@@ -24,7 +24,8 @@ export interface Distribution {
  * than requested.
  *
  * @param count 2 to 8
- * @throws CLASSES_INVALID for `log` of numbers that are not above 0, and for `manual`, whose starts a person enters
+ * @throws CLASSES_INVALID for `log` when the smallest number is not above 0, and for `manual`, whose starts a person
+ * enters
  */
 export function breaksOf(method: ClassMethod, count: number, { low, high, quantiles }: Distribution): number[] {
   if (low === null || high === null || quantiles === null || low === high) return low === null ? [] : [low]

@@ -2,7 +2,7 @@ import type { Coloring, Filter, MapDocument, MapLayer, RasterLayer, VectorLayer 
 import { colorsOf } from './palettes.ts'
 import { restConditions } from './rest-conditions.ts'
 
-/** A MapLibre style, as far as maps have one. */
+/** The parts of a MapLibre style that maps use. */
 export interface Style {
   readonly version: 8
   readonly name: string
@@ -25,15 +25,15 @@ type Expression = readonly unknown[]
 
 /** The colour of features that are in no class. */
 export const UNCLASSED = '#8a949a'
-/** Fonts that a page without glyphs takes from the machine, or asks a glyph server for. */
+/** Fonts of labels, from the viewer's system or from a glyph server. */
 const FONTS = ['Inter Variable', 'Noto Sans Regular']
-/** Side of the squares whose points become one, in units of 1/4096 of a tile: 64 pixels. */
+/** Side of the square cells whose points form one cluster, in units of 1/4096 of a tile: 64 pixels. */
 const CLUSTER = 512
 const BACKGROUND = '#e9edef'
 
 /**
  * The MapLibre style of a map: layers from the lowest to the topmost, labels above all, the document itself in
- * `metadata["terrane:map"]`. Addresses of tiles begin with `terrane:/` until {@link addressed} makes them whole.
+ * `metadata["terrane:map"]`. URLs of tiles begin with `terrane:/`; {@link addressed} makes them absolute.
  */
 export function compile(document: MapDocument): Style {
   const fromBelow = document.layers.toReversed()
@@ -133,7 +133,7 @@ function areaParts(
     paint: { 'fill-color': colorOf(layer.color), 'fill-opacity': opacity },
   }
   if (outline.width === 0) return [fill]
-  // A whole outline hides areas of a few pixels.
+  // An outline of full width hides areas of a few pixels.
   const width = ['interpolate', ['linear'], ['zoom'], 4, outline.width / 8, 9, outline.width]
   const paint = { 'line-color': outline.color, 'line-width': width, 'line-opacity': opacity }
   const line: StyleLayer = {
@@ -217,7 +217,7 @@ const COUNT = ['get', 'point_count']
 const IS_CLUSTER = ['>', ['number', COUNT, 1], 1]
 const CLUSTER_COLOR = '#2f6f8f'
 
-/** The number of rows of a cluster. */
+/** A label with the number of rows of a cluster. */
 function countPart(drawn: Drawn, visibility: Visibility): StyleLayer {
   return {
     ...(drawn as StyleLayer),
@@ -235,7 +235,10 @@ function countPart(drawn: Drawn, visibility: Visibility): StyleLayer {
   }
 }
 
-/** The area of a cluster grows as its number does, up to four times the radius of a point, and holds its number. */
+/**
+ * Radius of a cluster: grows with the square root of its number of rows, up to at least four times a point's, and
+ * leaves room for its label.
+ */
 function byCount(size: number): Expression {
   return [
     'interpolate',
@@ -252,7 +255,7 @@ function byCount(size: number): Expression {
   ]
 }
 
-/** Smaller where the map shows much; the whole size from zoom 14. */
+/** Smaller at low zooms; full size from zoom 14. */
 function byZoom(size: number): Expression {
   return ['interpolate', ['linear'], ['zoom'], 6, size * 0.6, 14, size]
 }

@@ -42,7 +42,7 @@ export interface VectorLayer extends AnyLayer {
   readonly outline: { readonly color: string; readonly width: number }
   /** Property for labels; null for none. */
   readonly label: { readonly property: string; readonly size: number } | null
-  /** All of them hold for a feature that is drawn. */
+  /** A feature is drawn when it fulfils all of them. */
   readonly filters: readonly Filter[]
 }
 

@@ -31,7 +31,7 @@ export type Question =
   /** Rows of `table` with the nearest row of `other` and the distance to it. */
   | { readonly verb: 'nearest'; readonly table: QuestionTable; readonly other: QuestionTable }
 
-/** Names that imports give to keys that they number themselves; such a key is the first column. */
+/** Names of keys that imports number themselves; such a key is the first column. */
 export const NUMBERED_KEYS = ['id', 'fid', 'ogc_fid'] as const
 
 /** The first column that two tables have in common, without keys that imports number; null for none. */
@@ -47,8 +47,8 @@ const q = quoteIdentifier
 const DEGREE = 110_500
 
 /**
- * One statement of PostGIS that answers a question; distances are in meters on the spheroid. `within` names its distance `:distance`.
- * Boxes in degrees let it use indexes; they end at the 180th meridian.
+ * One statement of PostGIS that answers a question; distances are in meters on the spheroid. `within` names its
+ * distance `:distance`. It tests boxes in degrees first, which uses indexes; the boxes end at the 180th meridian.
  */
 export function sqlOf(question: Question): string {
   const { table, other } = question

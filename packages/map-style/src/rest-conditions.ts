@@ -6,8 +6,8 @@ export function isTextOrNone({ is, value }: Filter): boolean {
 }
 
 /**
- * The conditions of a layer's filters as `/rest/v1` and `/vector/v1` take them, as `and`: parameters of their own may have the name of a
- * column. None where there is no filter.
+ * The conditions of a layer's filters as parameter `and` of `/rest/v1` and `/vector/v1`, because a column may have the
+ * name of another parameter. Empty without filters.
  *
  * @param hasEmptyTexts an empty text of a property of texts is no value, as on the map
  */
@@ -39,7 +39,7 @@ function conditionOf(is: Filter['is'], value: Filter['value']): string {
   }
 }
 
-/** A column or a value in a list of REST, whatever it holds. */
+/** Quotes a column name or a value for a list of REST. */
 export function quotedInList(text: string): string {
   return `"${text.replaceAll(/["\\]/g, (char) => `\\${char}`)}"`
 }

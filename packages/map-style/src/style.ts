@@ -2,12 +2,12 @@ import type { Style } from './compile.ts'
 import { CONDITIONS, type MapDocument } from './document.ts'
 import { mapInvalid } from './errors.ts'
 
-/** Layers of a map; each is drawn at once. */
+/** Maximum number of layers of a map; all are drawn at once. */
 const MOST_LAYERS = 60
 
 /**
- * The map of a style that {@link compile} made, checked member by member: what a stranger wrote into a style becomes no
- * address and no other layer.
+ * The map of a style that {@link compile} made. All members are checked, so that an untrusted style cannot inject URLs
+ * or layers.
  *
  * @throws MAP_INVALID
  */
@@ -30,7 +30,7 @@ export function documentOf(style: unknown): MapDocument {
 }
 
 /**
- * The style with whole addresses: those of `terrane:/` under a base, with a publishable key where one is given.
+ * The style with absolute URLs: the base replaces `terrane:`, and a given publishable key is added.
  *
  * @param base address of the project, without a slash at its end
  */

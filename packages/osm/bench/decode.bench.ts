@@ -13,7 +13,7 @@ const source = await fileSource(path)
 interface Totals {
   elements: number
   refs: number
-  /** Sum of node ids and references, in the order of the file: rounded alike. */
+  /** Sum of node ids and references in the order of the file, so that both readers round alike. */
   sum: number
 }
 

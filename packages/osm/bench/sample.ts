@@ -56,7 +56,7 @@ function shifted(element: OsmElement, shift: number): OsmElement {
   return { ...element, id, members: element.members.map((member) => ({ ...member, ref: member.ref + shift })) }
 }
 
-/** 100,000 ways that wander about, a tenth of them buildings, with a few tags each. */
+/** 100,000 random ways, a tenth of them buildings, with a few tags each. */
 function randomTown(seed: number): OsmElement[] {
   const random = seededRandom(seed)
   const nodes: OsmElement[] = []

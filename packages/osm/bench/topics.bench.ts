@@ -1,5 +1,5 @@
-// Rows of all topics from one file: the interpreter of the styles against reading the same features alone, by CPU time. With
-// the root of another checkout as the second argument, that one's rows against these, in turn: topics.bench.ts [file] [root].
+// CPU time of making the rows of all topics from one file, against reading the same features alone. A second argument,
+// the root of another checkout, compares its rows with these in turn: topics.bench.ts [file] [root].
 import { join } from 'node:path'
 import { PbfReader, TOPICS, TagView, fileSource, importOsmArea, readFeatures } from '../src/index.ts'
 import { sampleFile } from './sample.ts'

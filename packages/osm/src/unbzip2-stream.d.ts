@@ -1,5 +1,5 @@
 declare module 'unbzip2-stream/lib/bit_iterator.js' {
-  /** Reads that many bits; null skips to the next whole byte. */
+  /** Reads the given number of bits; null skips to the next whole byte. */
   interface BitReader {
     (bits: number | null): number
     readonly bytesRead: number

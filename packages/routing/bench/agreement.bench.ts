@@ -11,8 +11,9 @@ import { reasonOf } from './support/reasons.ts'
 import { type BenchRequest, randomRequests } from './support/requests.ts'
 import { openValhalla, regretOf, type Valhalla } from './support/valhalla.ts'
 
-// Random requests answered by Terrane and by Valhalla: do both find a route, how alike are they, and what would
-// Valhalla say that Terrane's route costs? Where they differ, it is asked whether a law explains it (`support/reasons.ts`). `node agreement.bench.ts monaco malta --count 400 --seed 2 --worst 10`
+// Random requests to Terrane and Valhalla: share of routes found, overlap of the routes, and cost of Terrane's route by
+// Valhalla's costing. For large differences, `support/reasons.ts` looks for a legal reason. `node agreement.bench.ts
+// monaco malta --count 400 --seed 2 --worst 10`
 const { values, positionals } = parseArgs({
   options: {
     count: { type: 'string' },
@@ -22,7 +23,7 @@ const { values, positionals } = parseArgs({
   },
   allowPositionals: true,
 })
-/** Regret from which on a law is asked for. */
+/** Minimum regret for which a legal reason is looked for. */
 const MUCH = 1.2
 const modes = MODES.filter((mode) => values.modes?.split(',').includes(mode) ?? true)
 
@@ -31,10 +32,13 @@ interface Row {
   readonly agree: boolean
   readonly found: boolean
   readonly errors: string
-  /** Why what differs much is right; null where nothing says so, or nothing differs. */
+  /** Reason why a large difference is correct; null without a reason or a large difference. */
   readonly reason: string | null
   readonly overlap: number
-  /** The cost of Terrane's shape by Valhalla's reckoning over that of its own route; NaN when it cannot follow the shape. */
+  /**
+   * Cost of Terrane's shape divided by the cost of Valhalla's route, both by Valhalla; NaN when it cannot follow the
+   * shape.
+   */
   readonly regret: number
   readonly time: number
   readonly edit: number

@@ -6,7 +6,7 @@ import { buildExtract, findExtracts } from './support/extracts.ts'
 import { type Feature, featureRequest, FEATURES } from './support/features.ts'
 import { openValhalla, regretOf, type Valhalla } from './support/valhalla.ts'
 
-// Every documented member of a request, one at a time, with every mode: does Terrane answer as Valhalla does?
+// Compares Terrane's answers with Valhalla's for every documented request member, one at a time, with every mode.
 // `node features.bench.ts liechtenstein --count 3 --modes auto,bicycle --feature use_ --worst 2`
 const { values, positionals } = parseArgs({
   options: {
@@ -25,9 +25,9 @@ interface Row {
   readonly feature: string
   readonly mode: Mode
   readonly text: string
-  /** Both found a route, or the same error. */
+  /** Whether both found a route, or the same error. */
   readonly agree: boolean
-  /** Both answers where they disagree, or the members that differ beside shape and figures. */
+  /** Both answers when they disagree, or the differing members besides shape and figures. */
   readonly difference: string
   readonly same: boolean
   readonly overlap: number
@@ -99,7 +99,7 @@ async function compare(
   }
 }
 
-/** The members of answers that differ where the routes do not. */
+/** The differing members of answers with equal routes. */
 function differenceOf(mine: Answer, theirs: Answer, same: boolean): string {
   const found: string[] = []
   const differ = (path: string, a: unknown, b: unknown): void => {

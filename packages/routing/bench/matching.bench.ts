@@ -7,8 +7,8 @@ import { makeTraces, type MadeTrace, overlap } from '../test/support/traces.ts'
 import { buildExtract, findExtracts } from './support/extracts.ts'
 import { openValhalla } from './support/valhalla.ts'
 
-// Traces of routes between random crossings, with noise, matched by Terrane and Valhalla in turns, text to text: how much of
-// the answer is right, how much of the route is found, and points for each second of CPU.
+// Traces of routes between random crossings, with noise, matched by Terrane and Valhalla in alternating runs, from
+// request text to response text: precision, recall, and points per second of CPU.
 // `node matching.bench.ts porto --count 12 --noises 5,10,20,30 --intervals 1,5,15,60 --modes auto`
 const { values, positionals } = parseArgs({
   options: {
@@ -22,7 +22,7 @@ const { values, positionals } = parseArgs({
 })
 const numbers = (text: string): number[] => text.split(',').map(Number)
 
-/** Metres of answers and routes, and of what both have, over traces; CPU and points. */
+/** Metres of answers, of routes and of their common part, summed over traces; CPU and points. */
 interface Tally {
   found: number
   right: number

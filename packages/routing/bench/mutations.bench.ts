@@ -14,10 +14,10 @@ import type { Trial } from '../test/fixtures/mutant-scenarios.worker.ts'
 import { placeScenarios, scenarioNetwork } from '../test/support/scenario-town.ts'
 import { EQUIVALENT, type Mutation, mutationsOf } from './support/mutations.ts'
 
-// Does a test notice when a constant of costs and turns changes? Every number of `cost/` and of turns is changed, one at a
-// time; with `--count` only some, drawn by a seed. What the scenarios say is looked at first, on a graph that was built
-// before, then on one that is built with the change; what that does not notice is put before the everyday tests of the
-// package. What runs into its time limit hangs, and so is noticed. `node mutations.bench.ts --count 150 --seed 1 --only profiles/truck`
+// Mutation test of the constants of costs and turns: every number of `cost/` and of turns is changed, one at a time;
+// with `--count` a random sample by seed. Each mutation runs the scenarios on an existing graph, then on a graph built
+// with the mutation; if both pass, it runs the everyday tests of the package. A timeout counts as detected. `node
+// mutations.bench.ts --count 150 --seed 1 --only profiles/truck`
 const { values } = parseArgs({
   options: {
     count: { type: 'string' },
@@ -43,7 +43,7 @@ const TESTS = [
   'test/decisive.test.ts',
   'test/speeds-in-time.test.ts',
 ]
-/** Seconds that a check may take: several times what it takes without a change on a busy machine. */
+/** Timeout of a check in seconds: several times its usual duration on a busy machine. */
 const LIMITS = { scenarios: 90, tests: 240 }
 
 const files = [
@@ -65,7 +65,7 @@ const graph = join(folder, 'graph.bin')
 const { pbf, asks } = placeScenarios()
 await writeNetworkFile((await scenarioNetwork(pbf)).file, graph)
 
-/** A thread that tries mutations on the scenarios, replaced where one hangs. */
+/** A thread that runs the scenarios with mutations; it is replaced when a mutation hangs. */
 class ScenarioThread {
   #worker = this.#start()
   #tried = 0
@@ -79,7 +79,7 @@ class ScenarioThread {
   }
 
   async notices(mutation: Mutation): Promise<boolean> {
-    // Modules loaded for a mutation stay in its thread.
+    // The thread never unloads the modules loaded for a mutation.
     if (++this.#tried % 50 === 0) await this.#replace()
     const worker = this.#worker
     const trial: Trial = {
@@ -112,10 +112,10 @@ class ScenarioThread {
   }
 }
 
-/** Whether the everyday tests fail, or take too long, with a mutation in place. */
+/** Whether the everyday tests fail or time out with a mutation. */
 function testsNotice(mutation: Mutation): Promise<boolean> {
   return new Promise((resolve) => {
-    // oxlint-disable-next-line node/no-process-env -- the rest of the environment is that of this bench
+    // oxlint-disable-next-line node/no-process-env -- passes on the environment of this bench
     const env = { ...process.env, TERRANE_MUTATION: JSON.stringify(mutation), NODE_OPTIONS: `--import ${HOOK}` }
     const tests = TESTS.map((test) => join(ROOT, test))
     const args = [VITEST, 'run', '--bail', '1', '--root', join(ROOT, '../..'), ...tests]
@@ -125,7 +125,7 @@ function testsNotice(mutation: Mutation): Promise<boolean> {
   })
 }
 
-/** Modes whose profile a file is, or none. */
+/** Modes whose profile the file is; empty for other files. */
 function modesOf(file: string): string[] {
   const name = basename(file, '.ts').replace('-', '_')
   return MODES.filter((mode) => mode === name)

@@ -5,8 +5,8 @@ import { bytesSource, openOsm, type OsmElement, type OsmTags, writePbf } from '@
 
 import { buildNetwork, type Mode, Router } from '../src/index.ts'
 
-// The routability tables of OSRM's three profiles, each row a street between two plain ones: in how many directions Terrane says what OSRM
-// says, and why not in the others. `node osrm-tables.bench.ts ../osrm-backend/features`
+// The routability tables of OSRM's three profiles, each row as a street between two plain ones: number of directions in
+// which Terrane agrees with OSRM, and reasons for the others. `node osrm-tables.bench.ts ../osrm-backend/features`
 const PROFILES: Readonly<Record<string, Mode>> = { car: 'auto', bicycle: 'bicycle', foot: 'pedestrian' }
 const DIRECTIONS = ['forw', 'backw'] as const
 
@@ -14,25 +14,25 @@ interface Row {
   readonly file: string
   readonly mode: Mode
   readonly tags: OsmTags
-  /** Of the node in the middle of the street. */
+  /** Tags of the node in the middle of the street. */
   readonly nodeTags: OsmTags
-  /** Whether OSRM goes along the points of the street, and against them; undefined where the table does not say. */
+  /** Whether OSRM travels the street along its points, and against them; undefined when the table does not state it. */
   readonly open: readonly (boolean | undefined)[]
 }
 
-/** The car of OSRM's profile; it carries as many people as a lane asks for. */
+/** The car of OSRM's profile, with enough occupants for any high-occupancy lane. */
 const CAR = { height: 2, width: 1.9, length: 4.8, weight: 2, include_hov2: true, include_hov3: true }
 const PLAIN = { highway: 'residential' }
 const NO_REASON = 'NO REASON'
 
 const has = (values: string, value: string | undefined): boolean => values.split(' ').includes(value ?? '')
-/** Whether a tag of the street or of its node fits. */
+/** Whether a tag of the street or of its node matches. */
 const says = ({ tags, nodeTags }: Row, key: RegExp, value: RegExp): boolean =>
   [tags, nodeTags].some((all) => Object.entries(all).some(([name, text]) => key.test(name) && value.test(text)))
 const ACCESS = /^(access|vehicle|motor_vehicle|motorcar|bicycle|foot)(:forward|:backward)?$/
 const NO_STREETS = 'footway pedestrian steps bridleway motorway pier runway garbagetag some_tag'
 
-/** Why a row may differ: the first rule that fits, of a row that is open in OSRM or closed there. */
+/** Reasons for differences; the first matching rule counts, for rows that OSRM has open or closed. */
 const REASONS: readonly (readonly [inOsrm: 'open' | 'closed', fits: (row: Row) => boolean, reason: string])[] = [
   [
     'closed',
@@ -107,7 +107,10 @@ const folder = process.argv[2]
 if (folder === undefined) console.log('SKIPPED: give the folder `features` of a checkout of OSRM')
 else await compare(readRows(folder))
 
-/** Profiles that avoid a class of streets, and scenarios at a certain time, are left out. Settings of speeds and weights close no street. */
+/**
+ * Excludes profiles that avoid a class of streets, and scenarios at a certain time. Settings of speeds and weights
+ * close no street.
+ */
 function isPlain(text: string): boolean {
   return !/profile\.avoid|from-now=/.test(text)
 }
@@ -158,7 +161,10 @@ function rowOf(cells: readonly (readonly [name: string, value: string])[]): Pick
   return { tags, nodeTags, open }
 }
 
-/** A place along the street of a row, which is between 0 and 4; a plain street leads to it on both sides. Streets are farther apart than locations are put on them. */
+/**
+ * A position along the street of a row, from 0 to 4; a plain street leads to it at both ends. Streets are farther apart
+ * than the snapping distance.
+ */
 function at(row: number, place: number): { lon: number; lat: number } {
   return { lon: -30 + (row % 50) * 1.3 + place * 0.001, lat: 40 + Math.floor(row / 50) * 0.7 }
 }

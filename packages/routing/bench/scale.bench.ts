@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url'
 
 import { findExtracts } from './support/extracts.ts'
 
-// How far a graph goes: CPU, peak memory and bytes of a build per directed street; then a process that serves the file,
-// one that has read and one that has mapped it: opening, routes, a matrix of 50 × 50, and memory of one, of two on one
-// file, and of one that changes to a new graph. Linux only. A built graph file may be named instead of an extract.
+// Scaling of a graph: CPU, peak memory and bytes of a build per directed street. Then processes that serve the file,
+// read into memory or mapped: time of opening, routes and a matrix of 50 × 50, and memory of one process, of two on one
+// file, and of one that switches to a new graph. Linux only. A built graph file may be given instead of an extract.
 //   node scale.bench.ts porto large.osm.pbf graph.bin
 const BUILD = fileURLToPath(new URL('../test/fixtures/build-file.ts', import.meta.url))
 const SERVE = fileURLToPath(new URL('support/serve.ts', import.meta.url))
@@ -76,7 +76,7 @@ function serve(graph: string, how: 'copied' | 'mapped') {
   const child: ChildProcess = spawn(process.execPath, [SERVE, graph, how], { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]()
   return {
-    /** Its message after opening its graph, or the named one. */
+    /** Its next message, after it has opened its graph or the given one. */
     async next(path?: string): Promise<Served> {
       if (path !== undefined) child.stdin!.write(`${path}\n`)
       return JSON.parse((await lines.next()).value as string) as Served

@@ -7,8 +7,8 @@ import { differences, type Outcome, outcomeOf } from '../test/support/outcome.ts
 import { openScenarios, placeScenarios } from '../test/support/scenario-town.ts'
 import { openValhalla } from './support/valhalla.ts'
 
-// The drawn behaviours of `test/scenarios`, asked of Terrane and of a live Valhalla: `node scenarios.bench.ts` says where
-// they differ. `--record` writes down what Valhalla answers, for the everyday test.
+// Compares Terrane with a live Valhalla on the drawn maps of `test/scenarios`: `node scenarios.bench.ts` prints the
+// differences. `--record` stores Valhalla's answers for the everyday test.
 const { values } = parseArgs({ options: { record: { type: 'boolean', default: false } } })
 const folder = mkdtempSync(join(tmpdir(), 'terrane-scenarios-'))
 const path = join(folder, 'scenarios.osm.pbf')

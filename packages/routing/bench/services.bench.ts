@@ -9,8 +9,9 @@ import { quantile } from '../test/support/compare.ts'
 import { buildExtract, findExtracts } from './support/extracts.ts'
 import { openValhalla, type Valhalla } from './support/valhalla.ts'
 
-// Matrices, tours and isochrones, text to text, in turns with Valhalla: CPU of the process, the middle of some rounds after one to
-// warm up. Then cells beside routes, and places on streets beside contours. `node services.bench.ts porto --rounds 5`
+// Matrices, tours and isochrones of Terrane and Valhalla in alternating runs, from request text to response text: CPU
+// of the process, as the median of some rounds after a warm-up. Then matrix cells compared with routes, and positions
+// on streets compared with contours. `node services.bench.ts porto --rounds 5`
 const { values, positionals } = parseArgs({
   options: { rounds: { type: 'string', default: '5' }, modes: { type: 'string', default: 'auto' } },
   allowPositionals: true,
@@ -51,7 +52,7 @@ for (const extract of findExtracts(positionals.length > 0 ? positionals : ['port
   await router.close()
 }
 
-/** CPU of the process that some work takes, in milliseconds, and what came of it. */
+/** CPU time of the process for some work, in milliseconds, and its result. */
 async function timed<T>(work: () => T | Promise<T>): Promise<{ ms: number; result: T }> {
   const began = process.cpuUsage()
   const result = await work()
@@ -59,7 +60,7 @@ async function timed<T>(work: () => T | Promise<T>): Promise<{ ms: number; resul
   return { ms: (user + system) / 1000, result }
 }
 
-/** The middle of what both take, taking turns; what they answered last. */
+/** Median times of both in alternating runs, and their last answers. */
 async function inTurns(
   router: Router,
   action: Exclude<Action, 'tile'>,
@@ -116,7 +117,7 @@ async function compareMatrices(router: Router, valhalla: Valhalla | null, one: M
   assert(alike > 0.9)
 }
 
-/** A tour from the first of some places to the last, beside the matrix that it takes. */
+/** A tour from the first of some locations to the last, compared with the matrix for it. */
 async function compareTours(router: Router, valhalla: Valhalla | null, one: MatrixCase): Promise<void> {
   const { costing, count, place } = one
   const drawn = Array.from({ length: 4 * count }, place)
@@ -161,7 +162,7 @@ function largeMatrix(router: Router, costing: Mode, place: () => Place): void {
   )
 }
 
-/** 2,000 cells of matrices, each asked for as a route. */
+/** Compares 2,000 cells of matrices with single routes. */
 function cellsAreRoutes(router: Router, costing: Mode, place: () => Place): void {
   let differ = 0
   let nothing = 0

@@ -12,8 +12,8 @@ import { buildExtract, findExtracts } from './support/extracts.ts'
 import { type BenchRequest, randomRequests } from './support/requests.ts'
 import { openValhalla, type Valhalla } from './support/valhalla.ts'
 
-// Text of a request in, text of a response out, on one thread, instructions on: Terrane and Valhalla take turns on the
-// same pairs in the same run. Then the search alone, beside NBA* of ngraph.path on the same states.
+// From request text to response text on one thread, with instructions: Terrane and Valhalla alternate on the same
+// pairs. Then the search alone, compared with NBA* of ngraph.path on the same states.
 // `node speed.bench.ts milan porto --count 300 --modes auto,bicycle,pedestrian`
 const { values, positionals } = parseArgs({
   options: { count: { type: 'string' }, modes: { type: 'string' }, rounds: { type: 'string' } },
@@ -107,7 +107,7 @@ function compareSearches({ graph, turns, metrics }: Network, mode: Mode): void {
   console.log(`  ngraph.path NBA* p50 ${(quantile(slow, 0.5) / 1000).toFixed(1)} ms; RATIO ${ratio.toFixed(0)}`)
 }
 
-/** The best of the rounds: what others do on the machine in between is no part of either. */
+/** The best of the rounds, to exclude other load on the machine. */
 function best(times: readonly number[][]): number[] {
   return times.map((list) => Math.min(...list))
 }

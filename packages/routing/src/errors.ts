@@ -1,6 +1,6 @@
 import { defineError } from '@terrane/core'
 
-/** The graph file is not one, or not one of this version. */
+/** The file is not a graph file, or of another version. */
 export const notAGraph = defineError<{ reason: string }>(
   'NOT_A_GRAPH',
   'invalid',
@@ -8,7 +8,7 @@ export const notAGraph = defineError<{ reason: string }>(
   () => ({ hint: 'Build the graph again from its extracts.' }),
 )
 
-/** The extracts hold no way that anybody may travel. */
+/** The extracts have no way that any mode may travel. */
 export const emptyNetwork = defineError<{ sources: string }>(
   'EMPTY_NETWORK',
   'invalid',

@@ -20,7 +20,7 @@ import type { Snapped } from './snap/candidate.ts'
 import { snap } from './snap/snap.ts'
 import { TimedLaw, TimedRules } from './time/timed-rules.ts'
 
-/** How a router answers. */
+/** Options of a router. */
 export interface GroundOptions {
   readonly limits: Limits
   readonly search: SearchKind
@@ -30,7 +30,7 @@ export interface GroundOptions {
   readonly builtAt: Date | null
 }
 
-/** A costing, with the places that a request excludes. */
+/** A costing, with the excluded places of a request. */
 export interface Terms {
   readonly mode: Mode
   readonly options: CostOptions
@@ -38,7 +38,7 @@ export interface Terms {
   readonly excludePolygons: readonly Ring[]
 }
 
-/** The stops of a trip, and when it is where. */
+/** The stops of a trip, and its schedule. */
 export interface Journey extends Pick<TripContext, 'onTurnAround'> {
   readonly stops: readonly TripStop[]
   readonly schedule: Schedule | null
@@ -80,7 +80,7 @@ export class Ground {
     return new Planner(atSomeTime, closures, this.search, clock)
   }
 
-  /** Costing for snapping locations: with a schedule also streets that are open at that time only. */
+  /** Costing for snapping locations: with a schedule it includes streets that are open only at that time. */
   placing({ mode, options }: Terms, prepared: PreparedCosting, schedule: Schedule | null): PreparedCosting {
     if (schedule === null || this.timedRules.isEmpty) return prepared
     const law = this.law(prepared)
@@ -129,8 +129,8 @@ export class Ground {
   }
 
   /**
-   * Puts a location on the network. At the first and the last location of a route one direction is enough, since it only
-   * leaves or arrives there.
+   * Snaps a location to the network. The first and the last location of a route need reach in one direction only,
+   * because the route only leaves or arrives there.
    *
    * @throws RouteProblem 171 when nothing is near
    */
@@ -155,7 +155,7 @@ export class Ground {
     return snap(graph, costing, { ...location, through, isReachable: reaches })
   }
 
-  /** The islands of data that the candidates of a stop are on. */
+  /** The separate regions of data that contain the candidates of a stop. */
   regionsOf({ snapped }: TripStop): Set<number> {
     return new Set(snapped.candidates.map(({ lon, lat }) => this.regions.at(lon, lat)))
   }

@@ -17,7 +17,7 @@ import { unreadWarnings } from './respond/unread.ts'
 /**
  * The answer to a route request; GPX as a text, the other forms as objects.
  *
- * @param placed where the locations were put, if that is known
+ * @param placed snapped locations, if known
  * @throws RouteProblem when it cannot be answered with a route
  */
 export function routeOf(
@@ -98,7 +98,7 @@ function findRoutes(ground: Ground, request: RouteRequest, { prepared, stops, sc
   return [legs]
 }
 
-/** @throws RouteProblem 170 when the places of two locations are on different islands of data */
+/** @throws RouteProblem 170 when two locations are in separate regions of data */
 export function checkRegions(ground: Ground, stops: readonly TripStop[]): void {
   const shared = stops.map((stop) => ground.regionsOf(stop)).reduce((common, some) => common.intersection(some))
   if (shared.size === 0) throw new RouteProblem(170)

@@ -25,21 +25,21 @@ import { readTourRequest } from './tour/request.ts'
 import { tourOf } from './tour/tour.ts'
 import { routeOf } from './route.ts'
 
-/** How a router answers. */
+/** Options of a router. */
 export interface RouterOptions {
   readonly limits?: Limits
   /** Search algorithm; the hierarchy when absent. */
   readonly search?: SearchKind
-  /** How many costings with options of their own are kept ready. */
+  /** Maximum number of prepared costings with options. */
   readonly costings?: number
   /** Actions that `status` lists as served; all when absent. */
   readonly actions?: readonly Action[]
-  /** Time at which the data of the network was made, for `status`. */
+  /** Creation time of the network's data, for `status`. */
   readonly builtAt?: Date
   readonly now?: () => Date
 }
 
-/** A finished answer: an HTTP status and a text, JSON unless it is marked as GPX. */
+/** A complete answer: an HTTP status and a text, which is JSON unless it is marked as GPX. */
 export interface SentAnswer {
   readonly status: number
   readonly body: string
@@ -76,7 +76,7 @@ export class Router {
   /**
    * Answers the text of a request with the text of a response, or with a tile.
    *
-   * @throws only what no request should cause
+   * @throws only unexpected errors
    */
   answer(text: string, action: 'tile'): TileAnswer
   answer(text: string, action?: Exclude<Action, 'tile'>): SentAnswer
@@ -104,8 +104,8 @@ export class Router {
    * Answers the text of a request in steps, so that long work can be interrupted. Problems are thrown; `refusalOf`
    * converts them to answers.
    *
-   * @param mayWait whether to wait, between steps, for the hierarchy of a costing with options of its own; otherwise
-   * the answer comes from slower searches until that is ready
+   * @param mayWait whether to wait, between steps, for the hierarchy of a costing with options; otherwise slower
+   * searches answer until it is ready
    * @throws RouteProblem
    */
   work(text: string, action: Exclude<Action, 'route'>, { mayWait }: { mayWait: boolean }): Work {
@@ -135,7 +135,7 @@ export class Router {
   }
 
   /**
-   * Answers a route request in Valhalla's form, whatever its `format`.
+   * Answers a route request in Valhalla's form, regardless of its `format`.
    *
    * @throws RouteProblem when it cannot be answered with a route
    */
@@ -149,7 +149,7 @@ export class Router {
     return this.#ground.costings.ready(mode, options)
   }
 
-  /** Ends what works in the background. */
+  /** Stops background work. */
   close(): Promise<void> {
     return this.#ground.costings.close()
   }
@@ -158,7 +158,7 @@ export class Router {
 /**
  * The error answer to a request, in the format that its text selects.
  *
- * @throws any error that is no `RouteProblem`
+ * @throws any error that is not a `RouteProblem`
  */
 export function refusalOf(error: unknown, text: string): SentAnswer {
   if (!(error instanceof RouteProblem)) throw error
@@ -166,12 +166,12 @@ export function refusalOf(error: unknown, text: string): SentAnswer {
   return { status: body.status_code, body: JSON.stringify(asksForOsrm(text) ? osrmProblem(body) : body) }
 }
 
-/** Whether a text that was refused asks for answers in the form of OSRM. */
+/** Whether the text of a refused request selects OSRM's format. */
 function asksForOsrm(text: string): boolean {
   return /"format"\s*:\s*"osrm"/.test(text)
 }
 
-/** GPX, which is sent as bytes like other answers that are no JSON. */
+/** Converts GPX, which is sent as bytes like other answers that are not JSON. */
 function textOf(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes)
 }
@@ -180,7 +180,7 @@ function* once(text: string): Work {
   yield text
 }
 
-/** Items as a list of JSON, each a step. */
+/** Items as a JSON list, one per step. */
 function* list(items: Iterable<unknown>): Work {
   let before = '['
   for (const item of items) {

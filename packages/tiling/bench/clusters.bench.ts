@@ -1,5 +1,5 @@
-// Clusters of points beside supercluster: time and the memory that is used beyond that of the points, each run a process of
-// its own. Both sum an attribute.
+// Clustering of points by this package and by supercluster: time, and memory beyond that of the points; each run in a
+// process of its own. Both sum an attribute.
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { seededRandom } from '@terrane/core'
@@ -17,7 +17,7 @@ const TOWNS = 400
 interface Run {
   readonly seconds: number
   readonly bytes: number
-  /** Points and clusters of each zoom from the highest down. */
+  /** Number of points and clusters at each zoom, from the highest down. */
   readonly shown: readonly number[]
   readonly sums: readonly number[]
 }
@@ -85,7 +85,7 @@ function ours(size: number): Run {
     for (let i = 0; i < size; i++) clusters.add(worldX(points[2 * i]!), worldY(points[2 * i + 1]!), i, [1])
     const shown = Array.from({ length: MAX_ZOOM + 1 }, () => 0)
     const sums = Array.from({ length: MAX_ZOOM + 1 }, () => 0)
-    // A cluster keeps its sum by its address, which begins behind those of the points.
+    // The sum of a cluster is stored under its address; addresses of clusters follow those of the points.
     const totals: number[] = []
     const records = {
       write: (_x: number, _y: number, _count: number, [sum]: readonly number[]) => size + totals.push(sum!) - 1,

@@ -1,7 +1,7 @@
 // Decoding and normalising 256-pixel tiles on one core, beside geotiff.js and, where it is installed, GDAL.
 //
-// GDAL_PYTHON is a command that runs Python with GDAL's bindings (python3 when absent). Where that command sees another
-// file system, BENCH_FOLDER is the folder of the files here and GDAL_FOLDER the same folder there.
+// GDAL_PYTHON is a command that runs Python with GDAL's bindings (python3 when absent). If that command runs in another
+// file system, BENCH_FOLDER is the folder of the files on this side and GDAL_FOLDER the same folder on the other side.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
@@ -14,7 +14,10 @@ import { createTileReader, estimateScale, inspectGeoTiff, openFileSource } from 
 const SIDE = 2_048
 const TILE = 256
 const ROUNDS = 3
-/** Passes over all tiles in a round; a job reads thousands of tiles, so compiling the loops is not counted. */
+/**
+ * Passes over all tiles in a round; a job reads thousands of tiles, so the time for compiling the loops does not
+ * matter.
+ */
 const PASSES = 6
 const MEAN = [0.43, 0.411, 0.296]
 const STD = [0.213, 0.156, 0.143]
@@ -23,7 +26,7 @@ interface Case {
   readonly name: string
   readonly options: Partial<GeoTiffOptions>
   readonly bands?: number
-  /** Tiles per second and core that are wanted. */
+  /** Minimum tiles per second and core. */
   readonly goal?: number
 }
 
@@ -97,7 +100,7 @@ async function readOurs(path: string): Promise<{ seconds: number; first: Float32
   return { seconds, first }
 }
 
-/** CPU seconds of one pass of geotiff.js, which stops at the samples: no normalisation, no planes of floats. */
+/** CPU seconds of one pass of geotiff.js, which returns samples without normalisation or float planes. */
 async function readGeotiffJs(path: string): Promise<{ seconds: number; first: ArrayLike<number>[] } | null> {
   const tiff = await fromFile(path)
   const image = await tiff.getImage()
@@ -125,7 +128,7 @@ function readGdal(paths: readonly string[]): number[] | null {
   return status === 0 ? stdout.trim().split('\n').map(Number) : null
 }
 
-/** Lossless pixels must be those of geotiff.js, normalised. */
+/** Lossless pixels must equal those of geotiff.js after normalisation. */
 function assertEqual(name: string, ours: Float32Array, theirs: readonly ArrayLike<number>[], top: number): void {
   for (const [channel, samples] of theirs.entries()) {
     for (let i = 0; i < samples.length; i++) {

@@ -1,7 +1,9 @@
-// Pictures of tiles on one core, beside GDAL's warp and PNG: time by CPU in turns, bytes read beside what is needed, and
-// how long one tile takes when its blocks are decoded. Views are random, over the rasters of TERRANE_SHARED and one made here.
+// Rendering of tiles on one core, compared with GDAL's warp and PNG encoder: CPU time in alternating runs, bytes read
+// compared with bytes needed, and time of one tile with decoded blocks. Views are random, over the rasters of
+// TERRANE_SHARED and a generated one.
 //
-// GDAL_PYTHON is a command that runs Python with GDAL's bindings (python3 when absent); without it only our own figures are printed.
+// GDAL_PYTHON is a command that runs Python with GDAL's bindings (python3 when absent); without it only this package is
+// measured.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,7 +26,7 @@ interface Wanted {
   readonly x: number
   readonly y: number
   readonly overview: number
-  /** Stretch of each shown band, for both. */
+  /** Value range of each displayed band, for both programs. */
   readonly bands: readonly number[]
   readonly rescale: readonly (readonly [number, number])[]
 }
@@ -168,7 +170,7 @@ for (const resampling of RESAMPLINGS) {
   await pass()
   const rounds = { ours: [] as number[], exact: [] as number[], usual: [] as number[] }
   for (let round = 0; round < ROUNDS; round++) {
-    // Opened anew, as GDAL's process does; its decoded blocks are kept within a round by both.
+    // Opened anew in each round, as in GDAL's process; both keep decoded blocks within a round.
     for (const { file } of views) renderers.set(file, open(file) as RasterRenderer)
     const begun = cpuSeconds()
     await pass()

@@ -1,7 +1,7 @@
-// The tiler beside tippecanoe on the same GeoJSON lines, from file to archive, each run a process of its own: at equal
-// coverage (`-r1 --drop-densest-as-needed`), and the peer's default beside a dropRate of 2.5.
+// The tiler compared with tippecanoe on the same GeoJSON lines, from file to archive, each run in a process of its own:
+// at equal coverage (`-r1 --drop-densest-as-needed`), and the peer's default beside a dropRate of 2.5.
 //
-//   TIPPECANOE   command of the peer, default `tippecanoe`; without it only our side is timed, and says so
+//   TIPPECANOE   command of the peer, default `tippecanoe`; without it only this package is measured, with a notice
 //   BENCH_DIR    where files go, default a temporary directory; PEER_DIR is that directory as the peer sees it
 //   ROADS, BUILDINGS, POINTS, LANDUSE   GeoJSON lines to take instead of the generated town, which has no land use
 //   ROUNDS       rounds of each, interleaved; 3 when absent
@@ -97,7 +97,7 @@ async function report(label: string, seconds: readonly number[], path: string): 
   return archive
 }
 
-/** Different features at a zoom, as far as they carry an id. */
+/** Number of different features at a zoom, by id. */
 function countAt({ tiles }: ReadArchive, zoom: number): number {
   return new Set(tiles.filter((tile) => tile.zoom === zoom).flatMap(({ features }) => features.map(({ id }) => id)))
     .size

@@ -3,18 +3,18 @@ import { createInterface } from 'node:readline'
 import proj4 from 'proj4'
 
 /*
- * Makes src/raster/crs/epsg.tsv and datum-shifts.tsv of what crs-candidates.py found:
+ * Makes src/raster/crs/epsg.tsv and datum-shifts.tsv from the output of crs-candidates.py:
  *
  *     python3 tools/crs-candidates.py /folder/with/proj.db/alone > candidates.jsonl
  *     node tools/crs-table.ts candidates.jsonl
  *
- * The residual of each CRS is measured here, by the program that will use the definition: the largest distance between
- * its answer and PROJ's over a grid of points in the area of use.
+ * The residual of each CRS is the largest distance between proj4's and PROJ's positions over a grid of points in the
+ * area of use.
  */
 
 interface Candidate {
   readonly code: number
-  /** Code of the geographic CRS beneath it. */
+  /** Code of the underlying geographic CRS. */
   readonly base: number
   readonly name: string
   readonly definition: string
@@ -26,23 +26,26 @@ interface Candidate {
   readonly points: readonly (readonly [number, number, number, number])[]
 }
 
-/** The ways of a geographic CRS to WGS 84, in the order of preference: west, south, east, north, parameters. */
+/** Transformations from a geographic CRS to WGS 84 in order of preference: west, south, east, north, parameters. */
 interface Ways {
   readonly areasOf: number
   readonly ways: readonly (readonly [number, number, number, number, readonly number[] | null])[]
 }
 
 const METERS_PER_DEGREE = 111_319.49
-/** What a datum costs without its grid. Above it a CRS is listed by its residual alone, and refused. */
+/**
+ * Maximum residual in meters, about the error of a datum without its grid. Above it a CRS is listed with its residual
+ * only, and refused.
+ */
 const MAX_RESIDUAL = 1
 
-/** The sphere of Pseudo-Mercator is one of the formulas alone: longitudes and latitudes are those of the ellipsoid. */
+/** Pseudo-Mercator uses a sphere in its formulas only; its longitudes and latitudes refer to the ellipsoid. */
 const PSEUDO_MERCATOR = [3857, '+proj=merc +lon_0=0 +a=6378137 +b=6378137 +nadgrids=@null'] as const
 
 function definitionOf({ code, definition, a, rf, shift }: Candidate): string {
   if (code === PSEUDO_MERCATOR[0]) return PSEUDO_MERCATOR[1]
   const projection = definition.replace(/ \+units=m(?= |$)/, '')
-  // A sphere has no datum that a Helmert shift could move; PROJ keeps its longitudes and latitudes.
+  // A sphere has no datum for a Helmert shift; PROJ keeps its longitudes and latitudes.
   const ellipsoid = rf === 0 ? `+R=${a}` : `+a=${a} +rf=${Number(rf.toFixed(9))}`
   return `${projection} ${ellipsoid}${rf === 0 ? '' : ` +towgs84=${shift.length === 0 ? '0,0,0' : shift.join()}`}`
 }
@@ -60,7 +63,10 @@ function residualOf(definition: string, points: Candidate['points']): number {
   return worst
 }
 
-/** The shift that PROJ takes at a place of the datum; null where it is none that parameters can say, or there is none. */
+/**
+ * The shift that PROJ applies at a position of the datum; null when there is none, or it is not expressible by
+ * parameters.
+ */
 function shiftAt({ ways }: Ways, lng: number, lat: number): string | null {
   const way = ways.find(([west, south, east, north]) => {
     const inside = west <= east ? west <= lng && lng <= east : west <= lng || lng <= east
@@ -69,7 +75,7 @@ function shiftAt({ ways }: Ways, lng: number, lat: number): string | null {
   return way?.[4]?.join() ?? null
 }
 
-/** The same with the shift that its place calls for: its largest miss, and a definition that leaves the shift open. */
+/** The CRS with a shift that depends on the position: its largest residual, and a definition without a fixed shift. */
 function byArea(candidate: Candidate, ways: Ways): { definition: string; residual: number } {
   const plain = definitionOf({ ...candidate, shift: [] }).replace(' +towgs84=0,0,0', '')
   const toBase = proj4(plain)
@@ -108,7 +114,7 @@ for (const candidate of candidates) {
   let residual = Infinity
   let kind: keyof typeof tally = 'refused'
   try {
-    // Where most of the area needs no shift, an average shift would spoil it for the sake of an island.
+    // When most of the area needs no shift, an average shift would reduce accuracy there for the sake of a small part.
     const plain = definitionOf({ ...candidate, shift: [] })
     const unshifted = candidate.points.filter((point) => residualOf(plain, [point]) <= 0.001)
     if (unshifted.length > candidate.points.length / 2) definition = plain

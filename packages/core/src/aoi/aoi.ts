@@ -12,7 +12,7 @@ const EARTH_RADIUS_KM = 6371.0088
 export class Aoi {
   /** The given polygons, each an outer ring and its holes; over the antimeridian they extend beyond ±180. */
   readonly given: readonly (readonly Ring[])[]
-  /** The same, and a second time, 360 degrees apart, where one runs over the antimeridian. */
+  /** The given polygons; one over the antimeridian has a copy that is shifted by 360 degrees. */
   readonly polygons: readonly (readonly Ring[])[]
   /** One box per polygon, within -180 .. 180. */
   readonly boxes: readonly Bbox[]
@@ -58,7 +58,7 @@ export class Aoi {
     return false
   }
 
-  /** True when all of another area lies within this one, its border apart from this one's. */
+  /** True when this area contains all of another one and their borders have no point in common. */
   contains(other: Aoi): boolean {
     for (const ring of other.polygons.flat()) {
       for (let i = 2; i < ring.length; i += 2) {
@@ -77,7 +77,7 @@ export class Aoi {
     return !holes.some((hole) => other.containsPoint(hole[0]!, hole[1]!))
   }
 
-  /** A point on the border of each polygon: another area may contain it without touching a border. */
+  /** One border point per polygon, for containment tests between areas whose borders do not touch. */
   *borderPoints(): Generator<readonly [lng: number, lat: number]> {
     for (const [outer] of this.polygons) if (outer) yield [outer[0]!, outer[1]!]
   }
@@ -86,7 +86,7 @@ export class Aoi {
     return this.#bands.some((bands) => bands.crosses(lng0, lat0, lng1, lat1))
   }
 
-  /** The area as a GeoJSON geometry; of a polygon over the antimeridian, both copies. */
+  /** The area as a GeoJSON geometry, with both copies of a polygon over the antimeridian. */
   toGeoJson(): { type: 'MultiPolygon'; coordinates: number[][][][] } {
     return { type: 'MultiPolygon', coordinates: this.polygons.map((rings) => rings.map(positions)) }
   }
@@ -120,7 +120,7 @@ export function shifted(ring: Ring, degrees: number): Ring {
   return ring.map((value, i) => (i % 2 === 0 ? value + degrees : value))
 }
 
-/** The nearest longitude just short of the antimeridian. */
+/** A longitude, limited to just within ±180 degrees. */
 function withinEarth(lng: number): number {
   return Math.max(-180 + 1e-9, Math.min(lng, 180 - 1e-9))
 }

@@ -3,7 +3,7 @@ import { segmentsMeet } from '../segments-meet.ts'
 /** A closed ring as `lng, lat, lng, lat, ...` in degrees, the first position repeated at the end. */
 export type Ring = Float64Array
 
-/** How a box lies to an area. */
+/** Position of a box relative to an area. */
 export type BoxRelation = 'outside' | 'inside' | 'crossing'
 
 const EDGES_PER_BAND = 4
@@ -63,7 +63,7 @@ export class EdgeBands {
       const turn = (bx - ax) * (lat - ay) - (by - ay) * (lng - ax)
       const onLine = turn === 0 && lng >= Math.min(ax, bx) && lng <= Math.max(ax, bx)
       if (onLine && lat >= Math.min(ay, by) && lat <= Math.max(ay, by)) return true
-      // An edge counts for its lower end, not for its upper one.
+      // An edge includes its lower end, not its upper one.
       if (ay <= lat !== by <= lat && (by > ay ? turn > 0 : turn < 0)) inside = !inside
     }
     return inside

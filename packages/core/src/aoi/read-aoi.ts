@@ -34,11 +34,11 @@ const aoiTooLarge = defineError(
 )
 
 /**
- * Reads an area of interest: a GeoJSON Polygon or MultiPolygon, or a Feature or FeatureCollection of such. Rings are
- * closed where they are open. A ring over the antimeridian may run past 180 degrees or jump to the other side. A ring
- * with such a jump may instead go around the Earth. That is assumed when it comes within half a degree of the
- * antimeridian from both sides and its unchanged positions run counter-clockwise, like an outer ring (RFC 7946, 3.1.6).
- * The direction of a box of a degree or more over the antimeridian does not matter.
+ * Reads an area of interest: a GeoJSON Polygon or MultiPolygon, or a Feature or FeatureCollection of such. Open rings
+ * are closed. A ring over the antimeridian may run past 180 degrees or jump to the other side. A ring with such a jump
+ * may instead go around the Earth. That is assumed when it comes within half a degree of the antimeridian from both
+ * sides and its unchanged positions run counter-clockwise, like an outer ring (RFC 7946, 3.1.6). The direction of a box
+ * of a degree or more over the antimeridian does not matter.
  *
  * @param path JSON pointer of the value, for the errors
  * @throws AOI_INVALID, AOI_TOO_LARGE
@@ -121,7 +121,10 @@ function readRing(positions: readonly unknown[], path: string, outer: Ring | nul
   return ring
 }
 
-/** A ring in one piece: the jumps from one side of the antimeridian to the other are gone, whatever they stood for. */
+/**
+ * A ring without jumps across the antimeridian: it either runs past ±180 degrees, or goes around the Earth in shorter
+ * steps.
+ */
 function unwrapped(ring: Ring, outer: Ring | null): Ring {
   const drawn = ring.slice()
   let jumps = false
@@ -138,7 +141,7 @@ function unwrapped(ring: Ring, outer: Ring | null): Ring {
   return mayCross && crosses ? drawn : inShortSteps(ring)
 }
 
-/** The same ring; a side that goes around more than half the Earth has a further position in its middle. */
+/** The same ring with a vertex added in the middle of each edge that spans more than 180 degrees. */
 function inShortSteps(ring: Ring): Ring {
   const values = [ring[0]!, ring[1]!]
   for (let i = 2; i < ring.length; i += 2) {

@@ -23,7 +23,7 @@ export function toPlainError(error: unknown): PlainError {
 /**
  * The error that {@link toPlainError} took apart.
  *
- * @param other makes the error of one that is in no catalogue
+ * @param other creates the error when the original is in no catalogue
  */
 export function reviveError<Other extends Error>(
   plain: PlainError,

@@ -1,4 +1,4 @@
-/** A notice about successful work: what was not made or kept, by reason. */
+/** A notice about successful work: what was left out or changed, by reason. */
 export interface Warning {
   /** Upper case, stable. */
   readonly code: string
@@ -7,11 +7,11 @@ export interface Warning {
   readonly layer?: string
   /** Number of affected rows, features or values. */
   readonly count?: number
-  /** The first of them, ten at most: row numbers from 1, or names. */
+  /** The first affected ones, at most ten: row numbers from 1, or names. */
   readonly examples?: (number | string)[]
 }
 
-/** Examples that a warning names. */
+/** Maximum number of examples of a warning. */
 const MOST_EXAMPLES = 10
 
 /** Collects warnings: one per code, with a count and the first examples. */
@@ -27,7 +27,7 @@ export class Warnings {
     if (example !== undefined && examples.length < MOST_EXAMPLES && !examples.includes(example)) examples.push(example)
   }
 
-  /** Adds a warning that is about one thing only, or counted already. */
+  /** Adds a warning with a known count. */
   add(code: string, message: string, count = 0, examples: readonly (number | string)[] = []): void {
     this.#byCode.set(code, { message, count, examples: examples.slice(0, MOST_EXAMPLES) })
   }

@@ -1,6 +1,6 @@
 import type { Grid } from './snap-rounding.ts'
 
-/** Segments between two nodes, all in one: how many more run from `from` to `to` than back. */
+/** All segments between two nodes as one edge; `net` is the number of segments from `from` to `to` minus those back. */
 export interface Edge {
   readonly from: number
   readonly to: number
@@ -37,7 +37,7 @@ export class Faces {
     this.#computeWindings()
   }
 
-  /** The closed walks around the area of positive winding, that area on their left, as nodes. */
+  /** The boundaries of the area with a positive winding number, as closed walks of nodes with that area on the left. */
   boundaries(): number[][] {
     const done = new Uint8Array(this.#walkOf.length)
     const walks: number[][] = []
@@ -103,7 +103,7 @@ export class Faces {
     return bx * ay - by * ax
   }
 
-  /** Numbers the closed walks along face boundaries; returns how many there are. */
+  /** Numbers the closed walks along face boundaries; returns their number. */
   #traceWalks(): number {
     let walks = 0
     for (let first = 0; first < this.#walkOf.length; first++) {

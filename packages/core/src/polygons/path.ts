@@ -29,7 +29,7 @@ export class Path {
     this.xy = xy
   }
 
-  /** Appends a vertex for which there is room. */
+  /** Appends a vertex; the caller has reserved room by {@link ensure}. */
   push(x: number, y: number): void {
     this.xy[this.length++] = x
     this.xy[this.length++] = y
@@ -44,7 +44,7 @@ export class Path {
     return part === 0 ? 0 : this.ends[part - 1]!
   }
 
-  /** Ends a part, or forgets it when it has fewer than `least` vertices. */
+  /** Ends a part, or discards it when it has fewer than `least` vertices. */
   endPart(isHole: number, least: number): void {
     const start = this.openStart()
     if (this.length - start < 2 * least) {

@@ -43,7 +43,10 @@ export class PolygonCleaner {
   }
 }
 
-/** Whether outer rings lie outside of all polygons and holes directly in their own; requires rings without contact. */
+/**
+ * Whether each outer ring lies outside of all polygons and each hole directly in its own polygon; requires rings
+ * without contact.
+ */
 function isNested(path: Path): boolean {
   if (path.parts === 1) return true
   const boxes = boxesOf(path)

@@ -57,7 +57,7 @@ export class SegmentPairs {
     return false
   }
 
-  /** Goes from left to right and compares each segment with the segments that reach its left end. */
+  /** Sweeps from left to right and compares each segment with the segments that reach its left end. */
   #sweep(xy: Float64Array, callback: (a: number, b: number) => boolean): boolean {
     const keys = this.#keys.subarray(0, this.count)
     for (let i = 0; i < this.count; i++) keys[i] = this.#minX[i]! * 0x4000000 + i

@@ -2,10 +2,12 @@ import { parentPort, workerData, type Transferable } from 'node:worker_threads'
 import { toPlainError } from '../errors/index.ts'
 import type { Input, Output, ThreadCall, ThreadMessage } from './messages.ts'
 
-/** Tells the starting thread of an event; the memory of the buffers is given away. */
+/** Sends an event to the starting thread; the buffers in `transfer` are transferred. */
 export type EmitEvent<Event> = (event: Event, transfer?: readonly Transferable[]) => void
 
-/** Methods of a thread. Buffers that one adds to `transfer` go along with its output instead of being copied. */
+/**
+ * Methods of a thread. The buffers that a method adds to `transfer` are transferred with its output instead of copied.
+ */
 export type ThreadMethods<Api> = {
   readonly [Name in keyof Api]: (
     input: Input<Api, Name>,
@@ -14,16 +16,15 @@ export type ThreadMethods<Api> = {
 }
 
 /**
- * The program of a worker thread that a `Thread` started: prepares once, then answers calls as they come; it does not wait
- * for one to end before it begins the next.
+ * The program of a worker thread that a `Thread` started: prepares once, then answers calls concurrently.
  *
- * @param prepare receives what the thread is started with
+ * @param prepare receives the setup of the `Thread`
  * @example
  * ```ts no-run
  * serveThread<null, { count(text: string): number }>(() => ({ count: (text) => text.split(' ').length }))
  * ```
  */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller says what its thread is started with
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller defines the type of the setup
 export function serveThread<Setup, Api, Event = never>(
   prepare: (setup: Setup, emit: EmitEvent<Event>) => ThreadMethods<Api> | Promise<ThreadMethods<Api>>,
 ): void {

@@ -6,18 +6,18 @@ export interface ThreadOptions<Event> {
   /** Start parameters of the thread; `serveThread` passes them on. */
   readonly setup?: unknown
   readonly resourceLimits?: ResourceLimits
-  /** Its abort ends the thread, and calls fail with its reason. */
+  /** Ends the thread when it aborts; calls then fail with its reason. */
   readonly signal?: AbortSignal | undefined
   readonly onEvent?: (event: Event) => void
-  /** The error of calls of a thread that has ended, by itself or because it was closed. */
+  /** Creates the error for calls of a thread that has ended, by itself or because it was closed. */
   readonly toLostError: (why: string) => Error
-  /** The error of a call that failed with an error of no catalogue. */
+  /** Creates the error for a failure outside of the catalogues. */
   readonly toError: (why: string) => Error
 }
 
 /**
- * A worker thread whose program calls `serveThread` with the methods of `Api`, each of one plain value. Errors of a
- * catalogue arrive as they were thrown. Dispose it to end the thread, whatever it is doing.
+ * A worker thread whose program calls `serveThread` with the methods of `Api`; each takes one cloneable value.
+ * Catalogue errors arrive as they were thrown. Disposal ends the thread at once.
  *
  * @example
  * ```ts no-run
@@ -53,7 +53,7 @@ export class Thread<Api, Event = never> implements AsyncDisposable {
     this.#worker.on('exit', (code) => this.#lose(`it exited with code ${code}`))
   }
 
-  /** True when it answers no more. */
+  /** True when the thread no longer answers calls. */
   get hasEnded(): boolean {
     return this.#failure !== null
   }

@@ -6,7 +6,7 @@ export type WkbProblem = 'damaged' | 'short line' | 'open ring' | 'short ring' |
 const POINT = 1
 const LINES = new Set([2, 8])
 const RINGED = new Set([3, 17])
-/** Collections of one kind. */
+/** Type codes of MultiPoint, MultiLineString and MultiPolygon. */
 const MULTIS = new Set([4, 5, 6])
 const TO_SINGLE = 3
 const LEAST_ON_LINE = 2
@@ -31,7 +31,7 @@ export function problemAt(cursor: WkbCursor): WkbProblem | null {
   }
 }
 
-/** @param wanted the code of the parts of a collection of one kind */
+/** @param wanted the only allowed type code of a part; null allows all */
 function geometryProblem(cursor: WkbCursor, depth: number, wanted: number | null): WkbProblem | null {
   if (depth > DEEPEST) return 'damaged'
   const code = cursor.head()

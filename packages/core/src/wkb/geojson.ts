@@ -12,11 +12,11 @@ const CODES: Readonly<Record<string, number>> = {
 const POINT = 1
 const COLLECTION = 7
 const TO_SINGLE = 3
-/** How deep positions lie in the coordinates of each code. */
+/** Nesting depth of positions in the coordinates, by type code. */
 const DEPTHS = [0, 0, 1, 2, 1, 2, 3]
 const EMPTY_POINT = [Number.NaN, Number.NaN, Number.NaN, Number.NaN]
 
-/** A geometry as GeoJSON (RFC 7946, section 3.1) has it; positions are `[x, y]` or `[x, y, z]`. */
+/** A GeoJSON geometry (RFC 7946, section 3.1); positions are `[x, y]` or `[x, y, z]`. */
 export interface GeoJsonGeometry {
   readonly type: string
   readonly coordinates?: unknown
@@ -66,7 +66,7 @@ function writeSingle(writer: WkbWriter, code: number, coordinates: unknown): boo
   return true
 }
 
-/** Positions that lie `depth` lists deep, a count before each list. */
+/** Writes positions that are nested `depth` lists deep, with a count before each list. */
 function writeNested(writer: WkbWriter, part: unknown, depth: number): boolean {
   if (!Array.isArray(part)) return false
   if (depth === 0) {

@@ -14,9 +14,9 @@ export class WkbError extends RangeError {
 
 /**
  * Goes through geometries in WKB or EWKB part by part: `head()` begins a geometry, `count()` reads a number of parts or
- * positions, positions are `stride` bytes each. Nothing is copied, and a cursor is opened again for the next geometry.
+ * positions, positions are `stride` bytes each. Nothing is copied, and one cursor can be opened for many geometries.
  *
- * All methods throw a {@link WkbError} where the bytes are no geometry or end too early.
+ * All methods throw a {@link WkbError} when the bytes are no geometry or end too early.
  */
 export class WkbCursor {
   /** Offset of the next byte. */
@@ -39,7 +39,7 @@ export class WkbCursor {
     this.#end = bytes.length
   }
 
-  /** Goes to the geometry in `bytes[start, end)`; places count from the beginning of the bytes. */
+  /** Goes to the geometry in `bytes[start, end)`; offsets count from the beginning of the bytes. */
   open(bytes: Uint8Array, start: number, end: number): void {
     const { view } = this
     if (view.buffer !== bytes.buffer || view.byteOffset !== bytes.byteOffset || view.byteLength !== bytes.byteLength)
@@ -53,7 +53,10 @@ export class WkbCursor {
     return this.at === this.#end
   }
 
-  /** Begins a geometry; after it comes the position of a point, or the count of other types. Returns its code. */
+  /**
+   * Reads the header of a geometry; the position of a point, or the count of other types, follows. Returns the type
+   * code.
+   */
   head(): number {
     this.#need(5)
     const order = this.view.getUint8(this.at)
@@ -84,7 +87,7 @@ export class WkbCursor {
     return count
   }
 
-  /** Passes over positions; returns where the first of them is. */
+  /** Skips positions; returns the offset of the first one. */
   positions(count: number): number {
     this.#need(count * this.stride)
     const start = this.at
@@ -92,7 +95,7 @@ export class WkbCursor {
     return start
   }
 
-  /** The number at a place: `x` of a position at its place, `y` eight bytes later. */
+  /** The number at an offset: `x` of a position is at its offset, `y` eight bytes later. */
   number(place: number): number {
     return this.view.getFloat64(place, this.little)
   }

@@ -69,7 +69,7 @@ export class WkbWriter {
     return bytes
   }
 
-  /** Begins a geometry; after it comes the position of a point, or the count of other types. */
+  /** Begins a geometry; the position of a point, or the count of other types, follows. */
   head(code: number): void {
     this.#reserve(9)
     const hasSrid = this.#srid !== 0 && this.#at === this.#start
@@ -85,7 +85,7 @@ export class WkbWriter {
     this.#at += 4
   }
 
-  /** Leaves room for a count that is not known yet. Returns where, for {@link setCount}. */
+  /** Reserves space for a count that is not known yet. Returns its offset for {@link setCount}. */
   openCount(): number {
     this.count(0)
     return this.#at - 4 - this.#start
@@ -113,7 +113,10 @@ export class WkbWriter {
     this.#at = at + 16
   }
 
-  /** Positions `from` to `to` (excluded) of two dimensions, from columns of numbers in a fraction of their unit. */
+  /**
+   * Writes positions `from` to `to` (excluded) of two dimensions from columns of integers; `perUnit` of them are one
+   * unit.
+   */
   columns(x: Int32Array, y: Int32Array, from: number, to: number, perUnit: number): void {
     this.#reserve(16 * (to - from))
     const view = this.#view

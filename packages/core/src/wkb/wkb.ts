@@ -1,5 +1,5 @@
-// Well-known binary: OGC 06-103r4 section 8, with the thousands of ISO 13249-3 or the flags of PostGIS for heights and
-// measures. Nothing here touches coordinates.
+// Well-known binary: OGC 06-103r4 section 8. Heights and measures are marked by the thousands of ISO 13249-3 or by the
+// flags of PostGIS. Coordinates are never read here.
 export const FLAG_Z = 0x80000000
 export const FLAG_M = 0x40000000
 export const FLAG_SRID = 0x20000000
@@ -42,7 +42,7 @@ export function isPromotable(code: number): boolean {
   return code === LINE || code === POLYGON
 }
 
-/** Most bytes by which {@link writeEwkb} makes a geometry longer: a reference system, and the head of a collection. */
+/** Maximum bytes that {@link writeEwkb} adds to a geometry: an SRID and the header of a collection. */
 export const EWKB_EXTRA = 13
 
 /**

@@ -9,11 +9,11 @@ import { type BoundingBox, type Polygon, boundsOf, encodeWkb } from './wkb.ts'
 export interface GeoParquetSummary {
   readonly rows: number
   readonly bytes: number
-  /** Around all geometries; null when there are no rows. */
+  /** Bounding box of all geometries; null without rows. */
   readonly bbox: BoundingBox | null
 }
 
-/** A column beside geometry and embedding; no nulls. */
+/** A column besides geometry and embedding; without nulls. */
 export interface ColumnSpec {
   readonly name: string
   readonly type: 'int32' | 'int64' | 'float' | 'string'
@@ -42,9 +42,9 @@ export interface ParquetMethods {
   finish(input: null): GeoParquetSummary
 }
 
-/** Most rows of a row group, */
+/** Maximum rows of a row group. */
 const MAX_ROWS = 5000
-/** and most bytes of its embeddings: the encoder needs about ten times as much. */
+/** Maximum bytes of the embeddings of a row group; the encoder needs about ten times as much memory. */
 const MAX_BYTES = 2 << 20
 
 const PHYSICAL = { int32: 'INT32', int64: 'INT64', float: 'FLOAT', string: 'BYTE_ARRAY' } as const
@@ -138,7 +138,7 @@ export class GeoParquetFile {
   }
 }
 
-/** Passes on what was written at the end of each row group and of the file. */
+/** Passes the written bytes on at the end of each row group and of the file. */
 class StreamWriter extends ByteWriter {
   readonly #emit: (bytes: Uint8Array<ArrayBuffer>) => void
 

@@ -12,13 +12,13 @@ export interface ByteSink {
 
 /** Writes rows in batches as they arrive; encodes in a thread of its own. */
 export interface GeoParquetWriter extends AsyncDisposable {
-  /** Adds rows; resolves when more are welcome. One call at a time. */
+  /** Adds rows; resolves when the writer accepts more. One call at a time. */
   append(rows: GeoRows): Promise<void>
   /** Writes the remaining rows and the footer. The caller must close the sink. */
   finish(): Promise<GeoParquetSummary>
 }
 
-/** Makes the encoder's thread collect its garbage early: it lives on little, but makes much. */
+/** Makes the encoder's thread collect garbage early, because it allocates much and keeps little. */
 const THREAD_LIMITS = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 256 }
 
 /**
@@ -32,12 +32,12 @@ export function openGeoParquet(setup: ParquetSetup, sink: ByteSink): GeoParquetW
     resourceLimits: THREAD_LIMITS,
     onEvent: (bytes) => {
       written = written.then(() => sink.write(bytes))
-      written.catch(() => undefined) // the call that is waited for throws it
+      written.catch(() => undefined) // the awaited call throws it
     },
     toLostError: (why) => artifactFailed({ why: `its thread ended: ${why}` }),
     toError: (why) => artifactFailed({ why }),
   })
-  // After a failure the file is not whole, so no further call may succeed.
+  // After a failure the file is incomplete, so later calls fail too.
   const orEnd = async (error: unknown): Promise<never> => {
     await thread[Symbol.asyncDispose]()
     throw error

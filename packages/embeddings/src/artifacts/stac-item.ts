@@ -1,6 +1,6 @@
 import type { BoundingBox } from './wkb.ts'
 
-/** Something with a page of its own. */
+/** A title with an optional link. */
 interface Linked {
   readonly title: string
   /** Null when no public URL exists. */
@@ -24,7 +24,7 @@ export interface StacItemRequest {
   readonly licence: Linked
   readonly source: Linked
   readonly model: Linked
-  /** Model, sizes and whatever else has to be known to make the same embeddings again. */
+  /** Model, sizes and all other parameters that reproduce the embeddings. */
   readonly parameters: Readonly<Record<string, unknown>>
   /** Preprocessing of the input before the model, in words or a formula. */
   readonly preprocessing: string

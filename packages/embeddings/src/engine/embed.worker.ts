@@ -8,7 +8,7 @@ import { isValidTile } from './valid-tiles.ts'
 
 hostWorker((setup) => ModelSession.open(setup), embedUnits)
 
-/** Takes portions of the tiles as long as there are any: reads and embeds batch by batch. */
+/** Claims portions of the tiles until none is left, and reads and embeds them batch by batch. */
 async function embedUnits(job: Job, session: ModelSession, post: Post): Promise<void> {
   const { source, from, unit, batch, window } = job
   const control = new RunControl(job.control)

@@ -5,7 +5,7 @@ import type { EngineThread } from './engine-thread.ts'
 import type { BatchMessage, Job } from './protocol.ts'
 import { RunControl } from './run-control.ts'
 
-/** Progress is reported at least so often. */
+/** Maximum time between progress reports. */
 const HEARTBEAT_MS = 1000
 
 /** Embeddings of some neighbouring tiles. */
@@ -22,16 +22,16 @@ export interface EmbeddingBatch {
 }
 
 export interface EmbedProgress extends Progress {
-  /** Tiles left out for want of data. */
+  /** Tiles that were skipped for lack of data. */
   readonly skipped: number
-  /** Seconds to the end at the present pace; null before the first tiles. */
+  /** Estimated seconds until the end; null before the first tiles. */
   readonly etaSeconds: number | null
 }
 
 /**
- * The embeddings of a source in the order of its tiles, to be iterated once. Leaving the loop, an error and the
- * signal all end the work of the threads after the batch they are at. Iterating throws the signal's reason, the
- * errors of the tile source, INFERENCE_FAILED, INFERENCE_THREAD_LOST, MODEL_MISMATCH and EMBEDDING_NOT_FINITE.
+ * The embeddings of a source in the order of its tiles, to be iterated once. Leaving the loop, an error or an abort
+ * stops the threads after their current batch. Iterating throws the signal's reason, the errors of the tile source,
+ * INFERENCE_FAILED, INFERENCE_THREAD_LOST, MODEL_MISMATCH and EMBEDDING_NOT_FINITE.
  */
 export interface EmbeddingRun extends AsyncIterable<EmbeddingBatch> {
   /**
@@ -103,7 +103,7 @@ class OrderedRun {
       clearInterval(heartbeat)
       signal?.removeEventListener('abort', onAbort)
       this.#control.cancel()
-      if (this.#started !== null) await work // otherwise it still waits for the threads, and will find itself cancelled
+      if (this.#started !== null) await work // without a start it still waits for the threads, and ends as cancelled
     }
   }
 
@@ -118,7 +118,7 @@ class OrderedRun {
     const { job } = this.#request
     const ends = threads.map((thread) => thread.run(job, onBatch).catch((error: unknown) => this.#fail(error)))
     await Promise.all(ends)
-    this.#fail(threadLost({ why: 'the threads stopped before the last tile' })) // no effect when all tiles are there
+    this.#fail(threadLost({ why: 'the threads stopped before the last tile' })) // no effect when all tiles have arrived
   }
 
   async #take(first: number): Promise<BatchMessage> {

@@ -13,13 +13,13 @@ export interface EngineLease extends Disposable {
 /** Keeps models open from job to job, as many as the memory allows. */
 export interface EnginePool extends AsyncDisposable {
   /**
-   * The engine of a model, opened when it is not open yet. Unused models are closed, the least recently used first, to make
-   * room; models in use stay, even when memory then gets scarce.
+   * The engine of a model, opened when it is not open yet. Unused models are closed, the least recently used first, to
+   * make room; models in use stay open even when memory is scarce.
    *
    * @throws MODEL_MISMATCH, and the signal's reason
    */
   lease(model: Model, signal?: AbortSignal): Promise<EngineLease>
-  /** Closes all engines; runs that are not over fail. */
+  /** Closes all engines; unfinished runs fail. */
   close(): Promise<void>
 }
 
@@ -29,7 +29,7 @@ interface Entry {
   users: number
 }
 
-/** @param options the threads and providers of each engine, and the memory of all together */
+/** @param options the threads and providers of each engine, and their total memory */
 export function createEnginePool(options: Omit<EngineOptions, 'mode'> = {}): EnginePool {
   const { threads = availableParallelism(), memoryBytes = availableMemory() / 2, providers = ['cpu'] } = options
   /** Engines by id and checksum of the model, the least recently used first. */

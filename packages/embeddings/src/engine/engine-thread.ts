@@ -29,7 +29,7 @@ export class EngineThread {
     return thread
   }
 
-  /** Execution provider of its model. */
+  /** Execution provider of the thread's model. */
   get choice(): ProviderChoice {
     return this.#choice
   }

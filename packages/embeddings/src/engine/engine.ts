@@ -14,7 +14,7 @@ import { ThreadPool } from './thread-pool.ts'
 import type { TileSource } from './tile-source.ts'
 import { MIN_VALID_FRACTION } from './valid-tiles.ts'
 
-/** Batches that fit into the ring between the decoding and the inferring thread. */
+/** Capacity in batches of the ring between the decoding and the inferring thread. */
 const RING_GROUPS = 4
 
 export interface EngineOptions {
@@ -53,10 +53,7 @@ export interface EmbedRequest {
   readonly onProgress?: (progress: EmbedProgress) => void
 }
 
-/**
- * A model that is open in worker threads, for many runs. The calling thread only passes results on: it never decodes
- * or infers.
- */
+/** A model that is open in worker threads, for many runs. The calling thread never decodes or infers. */
 export interface Engine extends AsyncDisposable {
   readonly model: Model
   readonly mode: EngineMode
@@ -70,7 +67,7 @@ export interface Engine extends AsyncDisposable {
    * @throws TILE_SIZE_UNSUPPORTED, LEVEL_UNSUPPORTED
    */
   embed(request: EmbedRequest): EmbeddingRun
-  /** Ends the threads; runs that are not over fail. */
+  /** Ends the threads; unfinished runs fail. */
   close(): Promise<void>
 }
 

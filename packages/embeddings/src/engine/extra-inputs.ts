@@ -83,7 +83,7 @@ function valuesOf(id: string, extra: ExtraInput, context: TileContext, tile: num
 
 /**
  * Rows of numbers in the shape that the graph declares: a free first size is the batch, other free sizes follow from
- * the numbers. Numbers are repeated for several time steps.
+ * the numbers. The numbers repeat when the graph has several time steps.
  */
 function tensorOf(
   id: string,

@@ -21,7 +21,7 @@ export function inputShape(manifest: ModelManifest['input'], { count, height, wi
   return axesOf(manifest).map((axis) => sizes[axis])
 }
 
-/** Normalised pixels in the type and the layout that a graph takes. Bytes are of values from 0 to 1. */
+/** Normalised pixels in the type and the layout that a graph takes. Bytes represent values from 0 to 1. */
 export function pixelTensor(manifest: ModelManifest['input'], input: Input): Tensor {
   const { count, height, width } = input
   const channels = manifest.bands.length
@@ -32,7 +32,7 @@ export function pixelTensor(manifest: ModelManifest['input'], input: Input): Ten
     case 'float16':
       return halfTensor(values, shape)
     case 'uint8':
-      // Clamped and rounded by the array itself.
+      // The array clamps and rounds the values.
       return new Tensor('uint8', Uint8Array.from(Uint8ClampedArray.from(values, toByte)), shape)
     case 'int8':
       return new Tensor(
@@ -67,7 +67,7 @@ export function filledUp(input: Input, batch: number, channels: number): Input {
 export function halfTensor(values: ArrayLike<number>, dims: readonly number[]): Tensor {
   if (typeof Float16Array === 'undefined') throw runtimeTooOld({ version: process.version })
   const data = new Uint16Array(Float16Array.from(values).buffer)
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the binding reads of a tensor is all there
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has all properties that the binding reads
   return { type: 'float16', data, dims, location: 'cpu' } as unknown as Tensor
 }
 

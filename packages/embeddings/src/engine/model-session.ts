@@ -19,16 +19,16 @@ export interface Wanted {
 }
 
 /**
- * An open model. `session.run` blocks its thread until the result is there, so a session lives in a worker thread; and
- * it lives as long as that thread, because the runtime does not free all memory of a closed session.
+ * An open model. `session.run` blocks its thread until the result is computed, so a session belongs to a worker thread.
+ * It stays open until that thread ends, because the runtime does not free all memory of a closed session.
  */
 export class ModelSession {
   readonly #session: InferenceSession
   readonly #manifest: ModelManifest
   readonly #output: ModelManifest['outputs'][number]
-  /** Tiles of every run if the graph fixes the batch, else 1. */
+  /** Batch size if the graph fixes it, else 1. */
   readonly #fixedBatch: number
-  /** Execution provider that computes it, and the preferred ones that failed. */
+  /** Execution provider in use, and the preferred ones that failed. */
   readonly choice: ProviderChoice
 
   private constructor({ session, ...choice }: OpenSession, manifest: ModelManifest) {
@@ -123,7 +123,7 @@ function findOutput(session: InferenceSession, manifest: ModelManifest): ModelMa
   throw modelMismatch({ id: manifest.id, problem })
 }
 
-/** @returns the tiles of every run if the graph fixes the batch, else 1 */
+/** @returns the batch size if the graph fixes it, else 1 */
 function checkInput(session: InferenceSession, { id, input, extra_inputs: extra = [] }: ModelManifest): number {
   const metadata = session.inputMetadata.find(({ name }) => name === input.name)
   if (!metadata) {
@@ -166,7 +166,7 @@ const FIELDS = {
   w: 'input.size',
 } as const
 
-/** Scales the row to unit length if requested, leaving a row of zeros alone; false when a number is not finite. */
+/** Scales the row to unit length if requested; a row of zeros stays unchanged. False when a number is not finite. */
 function finishRow(rows: Float32Array, start: number, length: number, normalize: boolean): boolean {
   let energy = 0
   for (let i = start; i < start + length; i++) energy += rows[i]! * rows[i]!

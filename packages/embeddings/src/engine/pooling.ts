@@ -9,7 +9,7 @@ export interface OutputTensor {
 export interface PoolingShape {
   readonly batch: number
   readonly dims: number
-  /** Vectors wanted of each item. */
+  /** Number of vectors per item. */
   readonly perTile: number
   /** Tokens before the patches. */
   readonly skip: number
@@ -96,7 +96,7 @@ function gridOf([rows = 1, columns = 1]: readonly number[], perTile: number): re
   return rows * columns === perTile ? [rows, columns] : [perTile, 1]
 }
 
-/** Each `length` numbers become their mean. */
+/** Replaces each run of `length` numbers by its mean. */
 function averageRuns(values: Float32Array, length: number, out: Float32Array): void {
   for (let i = 0; i < out.length; i++) {
     let sum = 0
@@ -105,7 +105,7 @@ function averageRuns(values: Float32Array, length: number, out: Float32Array): v
   }
 }
 
-/** The mean of some of each item's `tokens`, into rows that stand `step` apart. */
+/** The mean of some of each item's `tokens`, written into rows `step` apart. */
 function averageTokens(
   values: Float32Array,
   { from, to, tokens }: { readonly from: number; readonly to: number; readonly tokens: number },

@@ -16,11 +16,11 @@ export interface ThreadSetup {
 /** One run over a source, in the form that is sent to its threads. */
 export interface Job {
   readonly source: TileSource
-  /** The first tile; a multiple of `batch`. Those before it are left out. */
+  /** The first tile; a multiple of `batch`. Earlier tiles are left out. */
   readonly from: number
   /** Tiles per portion of work, and per message of results; a multiple of `batch`. */
   readonly unit: number
-  /** Tiles per run of the model: tile `i` runs with the others of `floor(i / batch)`, on any thread. */
+  /** Tiles per run of the model: tile `i` is always in batch `floor(i / batch)`, on any thread. */
   readonly batch: number
   /** Pixels of the model's input. */
   readonly width: number
@@ -30,7 +30,7 @@ export interface Job {
   readonly perTile: number
   readonly normalize: boolean
   readonly minValidFraction: number
-  /** How far, in tiles, threads may be ahead of the consumer. */
+  /** Maximum number of tiles by which threads may be ahead of the consumer. */
   readonly window: number
   readonly control: SharedArrayBuffer
   readonly ring: Ring | null
@@ -38,7 +38,7 @@ export interface Job {
   readonly context: TileContext
 }
 
-/** Tensors on their way from the decoding to the inferring thread: `groups` batches, used in turn. */
+/** Ring buffer of tensors from the decoding to the inferring thread, with room for `groups` batches. */
 export interface Ring {
   readonly groups: number
   /** `groups · batch` tensors. */
@@ -58,7 +58,7 @@ export interface BatchMessage {
   readonly embeddings: Float32Array<ArrayBuffer>
 }
 
-/** Embeddings of a job, or what computes the model of a thread that is ready. */
+/** Embeddings of a job, or the execution provider of a thread that is ready. */
 export type ThreadEvent = BatchMessage | { readonly type: 'ready'; readonly choice: ProviderChoice }
 
 /** Methods of a thread. */

@@ -7,7 +7,7 @@
 export const PROVIDERS = ['cpu', 'cuda', 'tensorrt', 'webgpu', 'coreml', 'dml'] as const
 export type Provider = (typeof PROVIDERS)[number]
 
-/** A provider that was wanted and could not be had. */
+/** A preferred provider that could not be used. */
 export interface RefusedProvider {
   readonly provider: Provider
   readonly why: string

@@ -1,6 +1,6 @@
 import type { BatchMessage } from './protocol.ts'
 
-/** Results go out when the last ones went out so long ago, whether they are many or few. */
+/** Maximum time in milliseconds between two messages, whatever their number of results. */
 const MAX_WAIT_MS = 200
 
 /** Gathers the results of neighbouring tiles into messages of up to `maxTiles` tiles. */

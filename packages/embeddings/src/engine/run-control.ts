@@ -34,7 +34,7 @@ export class RunControl {
     for (const cell of [DELIVERED, PUBLISHED, RELEASED]) Atomics.notify(this.#cells, cell)
   }
 
-  /** The number of the next portion, which is now taken. */
+  /** Claims the next portion and returns its number. */
   claim(): number {
     return Atomics.add(this.#cells, CLAIMED, 1)
   }

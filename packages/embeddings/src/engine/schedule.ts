@@ -6,7 +6,7 @@ import type { Model } from '../models/acquire-files.ts'
  */
 export type EngineMode = 'parallel' | 'pipeline'
 
-/** Results that wait for their turn, in bytes. */
+/** Maximum bytes of results that wait for the consumer. */
 const MAX_WAITING = 64 << 20
 /** Tiles in one portion of work when they share no blocks. */
 const LOOSE_UNIT = 16
@@ -19,7 +19,10 @@ export function modelMemory(model: Model): number {
   return model.bytes * 1.15 + (80 << 20)
 }
 
-/** `parallel` when one model per thread fits the budget: decoding is hidden then, too, and busy cores hurt least. */
+/**
+ * `parallel` when a copy of the model per thread fits into the memory: it also hides decoding, and suffers least from
+ * other load on the cores.
+ */
 export function chooseMode(model: Model, threads: number, memoryBytes: number): EngineMode {
   return threads * modelMemory(model) <= memoryBytes ? 'parallel' : 'pipeline'
 }
@@ -34,8 +37,8 @@ export interface UnitRequest {
 }
 
 /**
- * How many neighbouring tiles a thread takes at a time: a band that shares its decoding where there are enough bands
- * for all, less towards small jobs and large results.
+ * Number of neighbouring tiles per portion of work: a band that shares its decoding when there are enough bands for all
+ * threads, fewer for small jobs and large results.
  */
 export function chooseUnit({ tiles, threads, batch, bandTiles, bytesPerTile }: UnitRequest): number {
   const fair = Math.ceil(tiles / (threads * 4))
@@ -44,7 +47,7 @@ export function chooseUnit({ tiles, threads, batch, bandTiles, bytesPerTile }: U
   return Math.max(1, Math.ceil(Math.min(wanted, fair, affordable) / batch)) * batch
 }
 
-/** How far, in tiles, threads may be ahead of the consumer. */
+/** Maximum number of tiles by which threads may be ahead of the consumer. */
 export function chooseWindow(unit: number, threads: number, bytesPerTile: number): number {
   return Math.max(2 * threads * unit, Math.min(1024, Math.floor(MAX_WAITING / bytesPerTile)))
 }

@@ -4,7 +4,7 @@ import { ON_CPU, type Provider, type ProviderChoice } from './providers.ts'
 import type { EngineMode } from './schedule.ts'
 
 export interface PoolOptions {
-  /** How the cores are used where the CPU computes. */
+  /** Use of the cores when the CPU computes. */
   readonly onCpu: EngineMode
   readonly cores: number
   /** Execution providers, in order of preference. */
@@ -33,12 +33,14 @@ export class ThreadPool {
     return this.#choice ?? ON_CPU
   }
 
-  /** A device computes for one thread, and another one decodes. */
+  /** On a device, one thread infers and another one decodes. */
   get mode(): EngineMode {
     return this.choice.provider === 'cpu' ? this.#options.onCpu : 'pipeline'
   }
 
-  /** @throws MODEL_MISMATCH when the graph does not fit the manifest, or the device of before is gone */
+  /**
+   * @throws MODEL_MISMATCH when the graph does not fit the manifest, or the device used before is no longer available
+   */
   async open(): Promise<readonly EngineThread[]> {
     if (this.#closed) throw new Error('the engine is closed')
     if (this.#threads.length > 0 && this.#threads.every((thread) => !thread.lost)) return this.#threads

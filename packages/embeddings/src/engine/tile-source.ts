@@ -1,4 +1,4 @@
-/** Gives tiles as normalised tensors. One reader belongs to one thread, which makes one call at a time. */
+/** Reads tiles as normalised tensors. A reader belongs to one thread, which makes one call at a time. */
 export interface TileReader {
   /**
    * Writes tile `index` into `out` as `[channels, height, width]`; `out` may lie in a SharedArrayBuffer. Resolves to
@@ -13,7 +13,7 @@ export interface TileReader {
 
 /**
  * Tiles that each inference thread reads by itself: the thread imports `module` and calls its export
- * `openTileReader(options)`. All but that call is plain data.
+ * `openTileReader(options)`. All members are plain data.
  */
 export interface TileSource {
   /** URL of the module. */

@@ -1,4 +1,4 @@
-/** Rows that vectors are compared with: `dims` numbers each, one after the other, and a number to add for each. */
+/** Rows of `dims` numbers each, which vectors are compared with, and a bias per row. */
 export interface ComparedRows {
   readonly rows: Float32Array
   readonly bias: Float32Array
@@ -6,8 +6,8 @@ export interface ComparedRows {
 }
 
 /**
- * Inner products of vectors with rows, plus the number of the row: `out[i · rows + r]`. Two vectors by four rows at a time: each
- * number is loaded once for several products.
+ * Inner products of vectors with rows, plus the bias of the row: `out[i · rows + r]`. Blocks of two vectors by four
+ * rows load each number once for several products.
  */
 export function affinities(vectors: Float32Array, compared: ComparedRows, out: Float32Array): void {
   const { rows, bias, dims } = compared
@@ -72,7 +72,7 @@ function addBlock(
   out[next + 3] = b3 + bias[r + 3]!
 }
 
-/** Minus half of each row's squared length: with it the largest affinity is that of the nearest row. */
+/** Minus half of each row's squared length; with this bias, the nearest row has the largest affinity. */
 export function nearnessBias(rows: Float32Array, dims: number): Float32Array {
   const bias = new Float32Array(rows.length / dims)
   for (let r = 0; r < bias.length; r++) {

@@ -12,11 +12,11 @@ export interface FitOptions {
   readonly maxIterations?: number
 }
 
-/** Largest slope at the end, over the number of examples. */
+/** Maximum gradient component at convergence, per example. */
 const TOLERANCE = 1e-6
 const MAX_ITERATIONS = 1000
 
-/** A head, and whether its fit came to an end. */
+/** A head, and whether its fit converged. */
 export interface FittedHead {
   readonly head: Head
   readonly isConverged: boolean
@@ -46,7 +46,7 @@ export function fitHead(data: LabelledVectors, options: FitOptions): FittedHead 
   return { head: { ...head, rows, values }, isConverged: gradient <= 10 * tolerance }
 }
 
-/** Units of the columns in which the loss is as steep along each weight as along an intercept. */
+/** Scales of the columns that give the loss about the same curvature along weights and intercepts. */
 function scalesOf(vectors: Float32Array, dims: number, { kind, penalty }: FitOptions): Float64Array {
   const sums = new Float64Array(dims)
   for (let at = 0; at < vectors.length; at += dims) for (let k = 0; k < dims; k++) sums[k]! += vectors[at + k]! ** 2
@@ -102,7 +102,7 @@ class Loss {
   }
 }
 
-/** Loss of an example's scores, which become the slopes. */
+/** Loss of an example; replaces its scores by the gradient. */
 function logLoss(scores: Float64Array, label: number): number {
   let top = -Infinity
   for (const score of scores) top = Math.max(top, score)

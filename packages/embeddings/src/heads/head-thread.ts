@@ -6,7 +6,7 @@ import type { Clustering } from './k-means.ts'
 import type { ExamplePlaces, FoldOptions } from './spatial-folds.ts'
 import type { Validation } from './validate.ts'
 
-/** How examples are held out. */
+/** Options of holding out examples. */
 export type HoldOut = Omit<FoldOptions, 'labels' | 'classes'>
 
 /** Methods of the thread. */
@@ -28,8 +28,8 @@ export interface HeadMethods {
 }
 
 /**
- * A thread for long computations: validation, fits and clusters. Dispose it. Calls fail with HEAD_NOT_FITTED, or the
- * reason of the signal.
+ * A thread for long computations: validation, fits and clusters. The caller must dispose it. Calls fail with
+ * HEAD_NOT_FITTED, or the reason of the signal.
  */
 export function openHeadThread(signal: AbortSignal): Thread<HeadMethods> {
   return new Thread(new URL('./head.worker.ts', import.meta.url), {

@@ -9,9 +9,9 @@ export interface Head {
   readonly classes: number
   /** Offset subtracted from a vector before the product with the rows: `dims` numbers. Far from 0, products of float32 would cancel. */
   readonly origin: Float32Array
-  /** Rows of `dims` numbers, one after the other, from the origin. */
+  /** Rows of `dims` numbers relative to `origin`, one after the other. */
   readonly rows: Float32Array
-  /** One number a row: the class of an example (`knn`), the intercept of a class, 0 of a centre. */
+  /** One number per row: the class of an example (`knn`), the intercept of a class, or 0 for a centre. */
   readonly values: Float32Array
   /** For `knn`: number of examples that vote. */
   readonly neighbours: number
@@ -27,7 +27,7 @@ export interface LabelledVectors {
   readonly classes: number
 }
 
-/** Awaited between steps of some ten milliseconds of work; throws to end it. */
+/** Awaited between steps of some ten milliseconds of work; throws to cancel the work. */
 export type Pause = () => Promise<void>
 
 /** A head as bytes, little-endian float32: the origin, all rows, then all values. */
@@ -47,7 +47,7 @@ export function headBytes({ origin, rows, values }: Pick<Head, 'origin' | 'rows'
 export function headOfBytes(bytes: Uint8Array, dims: number): Pick<Head, 'origin' | 'rows' | 'values'> {
   const count = (bytes.length / 4 - dims) / (dims + 1)
   if (!Number.isInteger(count)) throw new RangeError(`${bytes.length} bytes are no rows of ${dims} numbers`)
-  // A Buffer's slice is a view of a pool.
+  // A copy, because the slice of a Buffer is a view of a pool.
   const all = new Float32Array(new Uint8Array(bytes).buffer)
   const end = dims + count * dims
   return { origin: all.subarray(0, dims), rows: all.subarray(dims, end), values: all.subarray(end) }
@@ -80,7 +80,7 @@ export function pick({ vectors, dims, labels, classes }: LabelledVectors, indice
   return { vectors: chosen, dims, labels: chosenLabels, classes }
 }
 
-/** Brings vectors to length 1, in place. Returns which of them are zero, and stay so. */
+/** Scales vectors to length 1, in place. Returns the indices of zero vectors, which stay unchanged. */
 export function normalizeVectors(vectors: Float32Array, dims: number): Set<number> {
   const zeros = new Set<number>()
   for (let at = 0; at < vectors.length; at += dims) {

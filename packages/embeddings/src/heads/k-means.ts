@@ -3,7 +3,7 @@ import { fromOrigin, meanOf, type Head } from './head.ts'
 import { predict } from './predict.ts'
 
 const MAX_ROUNDS = 100
-/** Squared shift of all centres, over their squared lengths, below which rounds end. */
+/** Squared shift of all centres relative to their squared lengths; below it the algorithm stops. */
 const STILL = 1e-8
 
 /** Clusters of vectors, and the mean squared distance to their centres. */
@@ -14,10 +14,10 @@ export interface Clustering {
 }
 
 /**
- * Centres of `k` clusters: k-means with the seeds of k-means++ (Arthur and Vassilvitskii, 2007), the same for a seed. A cluster that
- * loses all vectors starts again at the vector that is farthest from its centre.
+ * Centres of `k` clusters by k-means with seeding by k-means++ (Arthur and Vassilvitskii, 2007); deterministic for a
+ * seed. A cluster that loses all vectors starts again at the vector that is farthest from its centre.
  *
- * @param vectors of `dims` numbers, one after the other; at least `k`. They are moved to their mean, in place
+ * @param vectors of `dims` numbers, one after the other; at least `k`. their mean is subtracted in place
  */
 export function kMeans(
   vectors: Float32Array,

@@ -4,7 +4,7 @@ export type Objective = (point: Float64Array, gradient: Float64Array) => number
 export interface Minimum {
   readonly value: number
   readonly iterations: number
-  /** Largest absolute number of the gradient. */
+  /** Largest absolute component of the gradient. */
   readonly gradient: number
 }
 
@@ -58,7 +58,7 @@ export function minimize(
   return { value, iterations, gradient: largestOf(gradient) }
 }
 
-/** Keeps what a step has shown of the curvature. */
+/** Stores the step and its change of gradient, as the memory of L-BFGS. */
 function remember(pairs: Pair[], step: Readonly<Record<'point' | 'before' | 'next' | 'gradient', Float64Array>>): void {
   const s = new Float64Array(step.point.length)
   const y = new Float64Array(step.point.length)

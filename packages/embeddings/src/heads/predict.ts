@@ -1,12 +1,12 @@
 import { affinities, nearnessBias } from './affinities.ts'
 import { fromOrigin, type Head, type Pause } from './head.ts'
 
-/** Products that are computed before the next pause. */
+/** Number of products between two pauses. */
 const STEP_PRODUCTS = 2 ** 24
-/** Affinities that are held at once. */
+/** Maximum number of affinities in memory. */
 const STEP_NUMBERS = 2 ** 20
 
-/** The class of each vector, and how probable it is: 0 to 1, NaN of clusters. */
+/** The class of each vector and its probability: 0 to 1, NaN for clusters. */
 export interface Prediction {
   readonly classes: Uint16Array
   readonly probabilities: Float32Array
@@ -48,7 +48,7 @@ function emptyPrediction(head: Head, vectors: Float32Array): { prediction: Predi
   return { prediction: { classes, probabilities }, take }
 }
 
-/** Scores of vectors before the temperature: one number a class, the largest is the class. */
+/** Scores of vectors before the temperature, one per class; the largest one decides. */
 export function scoresOf(head: Head, vectors: Float32Array): Float32Array {
   const all = new Float32Array((vectors.length / head.dims) * head.classes)
   for (const { scores, from, count } of eachScores(head, vectors))
@@ -76,7 +76,7 @@ export function largest(numbers: Float32Array, at: number, count: number): numbe
   return best
 }
 
-/** Scores of some vectors in turn, from one on, in an array that the next ones overwrite. */
+/** Scores of a run of vectors, in an array that the next run overwrites. */
 interface Scores {
   readonly scores: Float32Array
   readonly from: number
@@ -109,7 +109,9 @@ function* eachScores(head: Head, vectors: Float32Array): Generator<Scores> {
 
 const nearest = new Uint32Array(101)
 
-/** Logarithms of the smoothed shares of votes. Of classes with as many votes the one with the nearer examples is first. */
+/**
+ * Logarithms of the smoothed shares of votes. Classes with equal votes are ordered by the nearness of their examples.
+ */
 function vote(head: Head, near: Float32Array, votes: Float32Array): void {
   const { values } = head
   const k = Math.min(head.neighbours, values.length)

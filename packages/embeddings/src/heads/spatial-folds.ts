@@ -11,11 +11,11 @@ export interface FoldOptions {
   readonly blockMeters: number
   /** Examples nearer than this to a held-out one are excluded from training. */
   readonly reachMeters: number
-  /** Most folds, at most 31. */
+  /** Maximum number of folds, at most 31. */
   readonly folds: number
 }
 
-/** A part that is held out, and the examples that a head is fitted to meanwhile. */
+/** A held-out part, and the examples for training meanwhile. */
 export interface SpatialFold {
   readonly heldOut: Uint32Array
   readonly learnt: Uint32Array
@@ -25,8 +25,8 @@ const METERS_PER_DEGREE = 111_195
 const EARTH_METERS = (METERS_PER_DEGREE * 180) / Math.PI
 
 /**
- * Folds of whole blocks on the ground, with a gap around held-out examples, so that training never includes their
- * neighbours. Empty when all examples lie in one block.
+ * Folds of whole blocks on the ground, with a gap around held-out examples, so that training excludes their neighbours.
+ * Empty when all examples lie in one block.
  */
 export function spatialFolds(places: ExamplePlaces, options: FoldOptions): SpatialFold[] {
   const n = places.lat.length
@@ -58,7 +58,10 @@ function blocksOf({ lng, lat }: ExamplePlaces, meters: number): Cells {
   })
 }
 
-/** The folds of the examples that lie nearer to each than `reach`, as bits: by their places in space, where no line cuts the earth. */
+/**
+ * For each example, the folds that have an example within `reach`, as bits. Distances are measured in 3D, where the
+ * antimeridian and the poles need no special case.
+ */
 function foldsNearby({ lng, lat }: ExamplePlaces, foldOf: Uint8Array, reach: number): Uint32Array {
   const radians = Math.PI / 180
   const point = new Float64Array(3 * lat.length)
@@ -73,7 +76,7 @@ function foldsNearby({ lng, lat }: ExamplePlaces, foldOf: Uint8Array, reach: num
   const found = Uint32Array.from(foldOf, (fold) => 1 << fold)
   for (const members of cells.values()) {
     const around = cellsAround(cellAt(members[0]!)).flatMap((key) => cells.get(key) ?? [])
-    // One list a fold: a member that has met a fold is done with it.
+    // One list per fold: after a hit, the other members of the fold are not tested.
     for (const [fold, others] of Map.groupBy(around, (j) => foldOf[j]!)) {
       for (const i of members) {
         if ((found[i]! & (1 << fold)) === 0 && others.some((j) => apart(point, i, j) < reach)) found[i]! |= 1 << fold

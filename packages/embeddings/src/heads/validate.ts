@@ -3,33 +3,36 @@ import { pick, type LabelledVectors } from './head.ts'
 import { largest, scoresOf, shareOf } from './predict.ts'
 import type { SpatialFold } from './spatial-folds.ts'
 
-/** How well a class is found. */
+/** Scores of one class. */
 export interface ClassScore {
   readonly precision: number
   readonly recall: number
   readonly f1: number
-  /** Held-out examples of the class that were judged. */
+  /** Held-out examples of the class that were classified. */
   readonly examples: number
 }
 
 /** Scores of heads on examples outside of their training. */
 export interface Validation {
-  /** Held-out examples that were judged. */
+  /** Held-out examples that were classified. */
   readonly examples: number
   readonly folds: number
   readonly accuracy: number
-  /** Mean of the F1 of the classes that were judged. */
+  /** Mean F1 of the classes with classified examples. */
   readonly macroF1: number
   readonly classes: readonly ClassScore[]
   /** Rows are true classes, columns predicted ones. */
   readonly confusion: readonly (readonly number[])[]
-  /** Temperature that makes scores probabilities. */
+  /** Temperature that converts scores to calibrated probabilities. */
   readonly temperature: number
   /** Expected calibration error of these probabilities, in ten bins: 0 is exact. */
   readonly calibrationError: number
 }
 
-/** Fits and scores a head fold by fold, on each held-out example of a learnt class; null without any. */
+/**
+ * Fits and scores a head fold by fold, on each held-out example whose class is in the training examples; null when
+ * there is none.
+ */
 export function validate(data: LabelledVectors, folds: readonly SpatialFold[], options: FitOptions): Validation | null {
   const { classes } = data
   const scores: Float32Array[] = []
@@ -81,8 +84,8 @@ export function measures(
 }
 
 /**
- * The temperature with the least log loss, by golden section. The wanted share of a true class is (n + 1) / (n + classes), as
- * Platt has it: a few examples that were all right do not make certainty.
+ * The temperature with the least log loss, by golden-section search. The target probability of the true class is (n +
+ * 1) / (n + classes), as in Platt scaling, so that a few correct examples do not give certainty.
  */
 export function fitTemperature(scores: Float32Array, labels: readonly number[], classes: number): number {
   const n = labels.length

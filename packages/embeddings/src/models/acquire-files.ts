@@ -11,7 +11,7 @@ import type { ModelFile, ModelManifest } from './manifest.ts'
 import { type FileDigest, checkDigest, digestFile } from './verify.ts'
 
 export interface ModelStoreOptions {
-  /** The model directory: manifests `<id>.json`, files `<id>/<revision>/<path>`. Made when something is downloaded. */
+  /** The model directory: manifests `<id>.json`, files `<id>/<revision>/<path>`. Created on the first download. */
   readonly directory: string
   /** Null: never download. */
   readonly fetcher?: Fetcher | null
@@ -19,7 +19,7 @@ export interface ModelStoreOptions {
   readonly allowUnpinned?: boolean
   /** Maximum time until a server begins to answer; default 900 ms, so that a missing network is detected fast. */
   readonly probeTimeoutMs?: number
-  /** A transfer that stands still so long is resumed; 30 s when absent. */
+  /** Time without bytes after which a transfer is resumed; 30 s when absent. */
   readonly idleTimeoutMs?: number
 }
 

@@ -1,10 +1,10 @@
 import { buildTextureSpectral, buildTextureSpectralV2 } from '../onnx/texture-spectral.ts'
 import type { ModelManifest } from './manifest.ts'
 
-/** The model of a request that names none. */
+/** The model of a request without a model. */
 export const DEFAULT_MODEL = 'dinov3-vitl16-pretrain-sat493m'
 
-/** The model that is made on the spot. */
+/** The model whose graph is generated when needed. */
 export const BUILT_IN_MODEL = 'builtin-texture-spectral-v2'
 /** The previous built-in model, for tables that were made with it. */
 const FORMER_BUILT_IN = 'builtin-texture-spectral-v1'

@@ -24,7 +24,7 @@ export interface CheckedModel {
   readonly milliseconds: number
 }
 
-/** Free sides are tried with this many pixels. */
+/** Side in pixels of the test tile when the graph leaves it free. */
 const SIDE = 256
 /** Graphs up to this size are searched for the names of files beside them. */
 const MAX_GRAPH = 1 << 30
@@ -40,10 +40,11 @@ const SAMPLE: TileContext = {
 /**
  * Tests an ONNX file with one tile, and drafts a manifest for it if none is given.
  *
- * @param given a draft that a person has corrected; its checksums must be those of the files, and are filled in where they are null
- * @throws MODEL_UNAVAILABLE when there is no such file; MODEL_TAMPERED when it is not the one of the manifest given;
- *   MODEL_MISMATCH when no input or output can be an image's or an embedding's, or they are not the manifest's, also those
- *   of its text part; INFERENCE_FAILED
+ * @param given a draft that a person has corrected; its checksums must be those of the files, and are filled in where
+ * they are null
+ * @throws MODEL_UNAVAILABLE when there is no such file; MODEL_TAMPERED when it does not match the checksum of the given
+ * manifest; MODEL_MISMATCH when no input can be an image, no output can be an embedding, or they differ from the
+ * manifest or its text part; INFERENCE_FAILED
  */
 export async function checkModelFile(path: string, given?: ModelManifest | null): Promise<CheckedModel> {
   keepTelemetryOff()
@@ -189,7 +190,7 @@ function externalData(graph: Buffer): string[] {
   for (let at = graph.indexOf(LOCATION); at >= 0; at = graph.indexOf(LOCATION, at + 1)) {
     const length = graph[at + LOCATION.length] ?? 0
     const from = at + LOCATION.length + 1
-    // A name of 128 bytes or more would need a second byte for its length; none of a model directory is so long.
+    // A name of 128 bytes or more would need a second byte for its length; no name in a model directory is that long.
     if (length > 0 && length < 128) names.add(graph.toString('utf8', from, from + length))
   }
   return [...names]

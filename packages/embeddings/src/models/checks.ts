@@ -1,6 +1,6 @@
 import type { FieldError } from '@terrane/core'
 
-/** Whether a JSON value is a `T`; adds its faults to `errors`. */
+/** Whether a JSON value is a `T`; adds its errors to `errors`. */
 export type Check<T> = (value: unknown, path: string, errors: FieldError[]) => value is T
 
 /** A string that matches `pattern`; `wanted` is the error message. */

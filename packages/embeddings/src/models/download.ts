@@ -38,7 +38,7 @@ export interface DownloadRequest {
   readonly onBytes: (received: number, total: number | null) => void
 }
 
-/** How often in a row a transfer may break off without having brought a byte. */
+/** Maximum number of consecutive broken transfers without a new byte. */
 const MAX_FRUITLESS = 3
 
 /**
@@ -148,7 +148,7 @@ async function receive(request: DownloadRequest, incoming: Incoming, watch: Watc
   return { whole: total === null || received === total, total, why }
 }
 
-/** Aborts when the caller does, or when something expected does not come in time. */
+/** Aborts when the caller aborts, or when an expected event does not happen in time. */
 class Watch {
   expired = false
   readonly #controller = new AbortController()
@@ -206,7 +206,7 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
-/** Makes the rename itself durable; not every file system can. */
+/** Makes the rename itself durable, where the file system supports it. */
 async function syncDirectory(path: string): Promise<void> {
   try {
     await using directory = await open(path, 'r')

@@ -113,7 +113,7 @@ function meaningOf({ name, shape }: TensorMetadata, bands: number): Exclude<Extr
   if (/wave/i.test(name)) return of(bands) ? 'wavelengths' : null
   const lower = name.toLowerCase()
   const place = (lower.includes('lat') && lower.includes('lon')) || lower.includes('location')
-  // Coordinates in time are no place.
+  // A coordinate in time is not a location.
   if (!place && /time|date|temporal/.test(lower))
     return width === 4 ? 'week-hour-waves' : width === 3 ? 'day-month-year' : of(2) ? 'year-day' : null
   if (!place && !lower.includes('coord')) return null

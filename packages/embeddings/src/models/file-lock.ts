@@ -27,8 +27,8 @@ const isHolder = record<Holder>({ machine: text(), pid: number(1, 2 ** 31, true)
 const RELEASED = 'released'
 
 /**
- * Runs `body` while no one else, in any process on any machine that shares the directory, runs a body under the same
- * name. Survives crashes: a lock whose process is gone is free at once, one that is not renewed for `staleMs` is free.
+ * Runs `body` under an exclusive lock by name, across all processes and machines that share the directory. Survives
+ * crashes: a lock becomes free when its process has ended, or when it is not renewed for `staleMs`.
  *
  * A lock is a sequence of files `<name>.<generation>`. A process takes it by creating the next generation exclusively.
  * Generations only grow, so a slow process cannot take a lock that was taken and released meanwhile.

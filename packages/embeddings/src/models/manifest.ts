@@ -80,7 +80,7 @@ export interface ModelManifest {
   readonly files: readonly ModelFile[]
   readonly input: {
     readonly name: string
-    /** The only size the graph takes; null when the tile's own size is fed. */
+    /** The only size that the graph accepts; null when it accepts any tile size. */
     readonly size: { readonly width: number; readonly height: number } | null
     /** Meaning of each channel, in order. */
     readonly bands: readonly string[]
@@ -92,9 +92,9 @@ export interface ModelManifest {
     /** Per channel, in that unit. */
     readonly mean: readonly number[]
     readonly std: readonly number[]
-    /** Most tiles per run; the graph's own number where its batch is fixed, whose last run is filled up. */
+    /** Maximum tiles per run. A graph with a fixed batch has that batch here, and its last run is padded. */
     readonly batch: number
-    /** Type of the tensor; `float32` when absent. Bytes are of values scaled to [0, 1]: 0 to 255, or -128 to 127. */
+    /** Type of the tensor; `float32` when absent. Bytes represent values scaled to [0, 1]: 0 to 255, or -128 to 127. */
     readonly type?: 'float32' | 'float16' | 'uint8' | 'int8' | undefined
     /** Order of the axes, `t` a time axis of one date; `nchw` when absent. */
     readonly layout?: (typeof LAYOUTS)[number] | undefined
@@ -105,7 +105,7 @@ export interface ModelManifest {
   readonly outputs: readonly {
     readonly name: string
     readonly pooling: Pooling
-    /** Tokens that a mean leaves out at the start: classes and registers; 0 when absent. */
+    /** Number of leading tokens (class and registers) that a mean leaves out; 0 when absent. */
     readonly skip?: number | undefined
   }[]
   /** Length of an embedding. */
@@ -178,7 +178,7 @@ const isManifest = record<ModelManifest>({
 /**
  * Checks the content of a manifest file.
  *
- * @param source how to call it in an error
+ * @param source name of the manifest in errors
  * @throws MODEL_MANIFEST_INVALID with one entry in `errors` per field
  */
 export function parseManifest(value: unknown, source: string): ModelManifest {
@@ -219,7 +219,7 @@ export function patchGrid(manifest: ModelManifest, tileSize: number): PatchGrid 
 }
 
 /**
- * Embeddings that one tile gives.
+ * Number of embeddings per tile.
  *
  * @throws LEVEL_UNSUPPORTED when the model has no patches
  */

@@ -33,7 +33,7 @@ export interface ModelStatus {
   readonly manifest: ModelManifest | null
   /** `ready`: all files exist; `downloadable`: they are fetched on first use. */
   readonly availability: 'ready' | 'downloadable' | 'unpinned' | 'missing' | 'invalid'
-  /** Problem of a manifest that is not usable. */
+  /** Reason why a manifest cannot be used. */
   readonly problem: string | null
 }
 

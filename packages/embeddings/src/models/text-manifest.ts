@@ -12,7 +12,7 @@ export interface ModelFile {
   readonly sha256: string | null
 }
 
-/** The part of a model that embeds texts into the space of its tiles, as CLIP and its kin have. */
+/** The part of a model that embeds texts into the space of its tiles, as in CLIP. */
 export interface TextManifest {
   /** The graph first, then its external data, and the tokenizer's file; all in the folder of the model's files. */
   readonly files: readonly ModelFile[]
@@ -24,7 +24,7 @@ export interface TextManifest {
   readonly mask?: string | undefined
   /** Output, `[batch, dims]`. */
   readonly output: string
-  /** Most tokens of a text, the first and last among them. */
+  /** Maximum number of tokens of a text, including the first and the last. */
   readonly length: number
   /** Id of the padding token up to `length`; absent when the graph accepts any length. */
   readonly pad?: number | undefined

@@ -15,7 +15,7 @@ export interface FileDigest {
 const known = new Map<string, { readonly stamp: string; readonly digest: FileDigest }>()
 
 /**
- * Size and checksum of a file; null when there is none. Reads the file once per process while its inode, size and
+ * Size and checksum of a file; null when it does not exist. Reads the file once per process while its inode, size and
  * change time are unchanged.
  */
 export async function digestFile(path: string, signal?: AbortSignal): Promise<FileDigest | null> {

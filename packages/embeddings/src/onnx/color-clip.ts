@@ -13,8 +13,8 @@ const SPECIAL = ['<|startoftext|>', '<|endoftext|>'] as const
 const MERGES = ['r e', 're d</w>', 'e n</w>', 'g re', 'gre en</w>', 'b l', 'u e</w>', 'bl ue</w>'] as const
 
 /**
- * A pair of models in the form of CLIP with three colours: a tile becomes its mean red, green and blue, and a text the
- * sum of its words. For tests and examples.
+ * A pair of models in the form of CLIP for three colours: the embedding of a tile is its mean red, green and blue, that
+ * of a text is the sum of its words. For tests and examples.
  */
 export function buildColorClip(): ClipFiles {
   const words = tokens()

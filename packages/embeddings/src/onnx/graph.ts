@@ -17,7 +17,7 @@ export interface ExternalData {
   readonly write: (bytes: Uint8Array) => void
 }
 
-/** ONNX's numbers of the types of tensors. */
+/** Numbers of the tensor types in ONNX. */
 const TYPES = { float32: 1, uint8: 2, int8: 3, int64: 7, float16: 10 } as const
 export type TensorType = keyof typeof TYPES
 const FLOAT = TYPES.float32
@@ -50,7 +50,7 @@ export class OnnxGraph {
     return name
   }
 
-  /** The value in another type. */
+  /** Converts the value to another type. */
   cast(value: Value, type: TensorType): Value {
     return this.op('Cast', [value], { to: TYPES[type] })
   }

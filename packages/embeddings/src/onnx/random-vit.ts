@@ -16,7 +16,7 @@ export const VIT_SMALL: VitShape = { dim: 384, depth: 12, heads: 6, patch: 16, r
 
 /** Standard deviation of the weights; it keeps the values in blocks near 1. */
 const DEVIATION = 0.02
-/** Activations beyond it are cut: normalised ones hardly reach it. */
+/** Clipping limit of quantized activations, which normalised ones hardly reach. */
 const REACH = 6
 
 interface Context extends VitShape {
@@ -32,12 +32,12 @@ interface Context extends VitShape {
 
 /**
  * Builds a vision transformer with random weights and the inputs and outputs of DINOv3's ONNX exports, for tests and
- * measurements of everything but the embeddings' meaning: `pixel_values` `[batch, 3, height, width]` →
- * `last_hidden_state` `[batch, 1 + registers + patches, dim]` (CLS, registers, patches row by row) and
- * `pooler_output` `[batch, dim]`. Same seed, same bytes. It has no position encoding.
+ * benches that do not depend on meaningful embeddings: `pixel_values` `[batch, 3, height, width]` → `last_hidden_state`
+ * `[batch, 1 + registers + patches, dim]` (CLS, registers, patches row by row) and `pooler_output` `[batch, dim]`. Same
+ * seed, same bytes. It has no position encoding.
  *
  * @param numbers `int8`: products with weights are quantized as static exports quantize them (QuantizeLinear and
- *   DequantizeLinear around both operands), which the runtime computes in integers
+ * DequantizeLinear around both operands), which the runtime computes in integers
  */
 export function buildRandomVit(
   shape: VitShape,

@@ -26,7 +26,7 @@ export const EDGES = 18
 const EDGE_BINS = [-5.3, -4.6, -3.9, -3.2, -2.5, -1.8]
 
 /**
- * A tile's colours and textures as 64 numbers, by fixed filters; nothing in it is learned from pictures.
+ * A tile's colours and textures as 64 numbers, by fixed filters; nothing is learned from images.
  *
  * - colour (31): mean and standard deviation of luminance, red-green and blue-yellow; square roots of their soft
  *   histograms (11 + 7 + 7 triangular bins).
@@ -60,8 +60,8 @@ export function textureFeatures(graph: OnnxGraph, pixels: Value): Value {
 }
 
 /**
- * Where the edges are and how hard: square roots of soft histograms (6 bins) of the logarithm of the luminance gradient at
- * 2, 4 and 8 pixels. They see thin lines, which averages over windows do not, and hardly mind brightness.
+ * Presence and strength of edges: square roots of soft histograms (6 bins) of the logarithm of the luminance gradient
+ * at 2, 4 and 8 pixels. They detect thin lines, unlike averages over windows, and are nearly independent of brightness.
  */
 export function edgeFeatures(graph: OnnxGraph, pixels: Value): Value {
   let luminance = mix(graph, averagePool(graph, pixels, 2), OPPONENTS.slice(0, 1))

@@ -7,8 +7,8 @@ import calibrationOfV1 from './texture-spectral-calibration.json' with { type: '
 const DIMS = 64
 const OUTPUT = ['batch', DIMS] as const
 /**
- * Mean and standard deviation of each feature of version 1 over procedural images: dead leaves under 1/f noise and haze.
- * Histogram bins that those images hardly reach have a deviation of 0.05. A test computes the table anew.
+ * Mean and standard deviation of each feature of version 1 over procedural images: dead leaves under 1/f noise and
+ * haze. Histogram bins that those images hardly reach have a deviation of 0.05. A test recomputes the table.
  */
 export const CALIBRATION = calibrationOfV1 as [mean: number, spread: number][]
 
@@ -62,7 +62,7 @@ function allFeatures(graph: OnnxGraph): Value {
 
 type Calibration = readonly (readonly [mean: number, spread: number])[]
 
-/** Per feature a line: mean, spread, and its row of the matrix. */
+/** One line per feature: mean, spread, and its row of the matrix. */
 function readTraining(): { readonly calibration: Calibration; readonly matrix: readonly (readonly number[])[] } {
   const text = readFileSync(new URL('./texture-spectral-v2.tsv', import.meta.url), 'utf8')
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))

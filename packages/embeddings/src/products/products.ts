@@ -11,7 +11,7 @@ export interface EmbeddingProduct {
   readonly nodata: number | null
   /** Its vectors have length 1. */
   readonly isUnit: boolean
-  /** Edge of the square of a point; null where rows have areas. */
+  /** Edge length of the ground square around a point; null when rows have areas. */
   readonly groundSizeMeters: number | null
   readonly licence: string | null
   readonly attribution: string | null
@@ -96,7 +96,7 @@ export interface ProductName {
 /**
  * The product of a table of vectors, by its columns and dimensions only.
  *
- * @param asked product of the request, which counts more than column names that many files have
+ * @param asked product of the request; it overrides a guess by column names that are common to many files
  */
 export function productOfColumns(names: readonly string[], dims: number, asked?: string): ProductName {
   const has = (...wanted: readonly string[]) => wanted.every((name) => names.includes(name))
@@ -107,7 +107,7 @@ export function productOfColumns(names: readonly string[], dims: number, asked?:
   return { product: null, version: null }
 }
 
-/** Name of the model of a product: versions of one product are models of their own. */
+/** Name of a product's model; each version of a product is a model of its own. */
 export function productModel(product: string, version: string | null): string {
   return version === null ? product : `${product}@${version}`
 }

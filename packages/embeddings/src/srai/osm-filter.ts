@@ -1,6 +1,6 @@
 import { invalidFilter } from './errors.ts'
 
-/** The values of a key that count: every one, or those listed. */
+/** The accepted values of a key: all, or the listed ones. */
 export type TagValues = true | readonly string[]
 
 /** Features with one of these tags; each key is counted separately. */

@@ -9,8 +9,8 @@ import type { OsmFilter } from './osm-filter.ts'
 import type { CellGuard } from './regions.ts'
 
 /**
- * Where the thread gets its features from: it imports `module` and calls its export `openFeatures(options)`. All but
- * that call is plain data.
+ * Source of the features for the thread: it imports `module` and calls its export `openFeatures(options)`. All members
+ * are plain data.
  */
 export interface FeatureSource {
   /** URL of the module. */
@@ -24,9 +24,9 @@ export interface FeatureModule {
   openFeatures(options: unknown, hooks: FeatureHooks): Iterable<RegionFeature> | AsyncIterable<RegionFeature>
 }
 
-/** How a feature module speaks to the caller of the run. */
+/** Callbacks of a feature module to the caller of the run. */
 export interface FeatureHooks {
-  /** How far the reading is; the counting then keeps quiet. */
+  /** Progress of reading; it replaces the progress of counting. */
   readonly onProgress: OnProgress
   /** Called with the counts once all features are read. */
   readonly onCounts: (counts: Readonly<Record<string, number>>) => void
@@ -55,7 +55,7 @@ export interface RegionSummary {
   readonly names: readonly string[] | null
   /** Features that were counted in at least one cell. */
   readonly features: number
-  /** Cells without any number: they have no direction, so no cosine. */
+  /** Number of cells whose vector is zero, so that no cosine is defined. */
   readonly zeroVectors: number
   readonly losses: readonly number[]
   /** As in `RegionEmbeddings`. */
@@ -84,7 +84,7 @@ export interface RegionRun extends AsyncDisposable {
 /** Methods of the thread after it has covered the area with cells; its progress is its events. */
 export interface RegionMethods {
   embed(source: FeatureSource): RegionSummary
-  /** Some more rows. */
+  /** The next rows. */
   next(input: null): RegionBatch
 }
 
@@ -94,11 +94,11 @@ export interface RegionRunOptions {
 }
 
 /**
- * Covers an area with H3 cells and embeds them, in a thread of its own that reads the features, too. Resolves when all
- * is computed; the rows are then taken one batch after the other.
+ * Covers an area with H3 cells and embeds them, in a thread of its own, which also reads the features. Resolves when
+ * all embeddings are computed; `batches` then returns the rows.
  *
- * @throws size_guard_exceeded before the source is asked for, everything that `coverArea` and `embedRegions` throw, errors
- * of the feature source, REGION_EMBEDDING_FAILED, REGION_THREAD_LOST, and the signal's reason
+ * @throws size_guard_exceeded before the source is asked for, everything that `coverArea` and `embedRegions` throw,
+ * errors of the feature source, REGION_EMBEDDING_FAILED, REGION_THREAD_LOST, and the signal's reason
  */
 export async function openRegionRun(request: RegionRunRequest, options: RegionRunOptions = {}): Promise<RegionRun> {
   const { signal, onProgress } = options

@@ -34,8 +34,8 @@ const AREA_SPREAD = 2
 /**
  * All H3 cells that have a point in common with the area, in ascending order.
  *
- * The guard acts before cells are made where size and outline of the area show that it will be exceeded, and on their
- * exact number otherwise.
+ * The guard refuses the area before cells are made when its size or outline shows that the limit is exceeded, else by
+ * the exact number of cells.
  *
  * @throws INVALID_H3_RESOLUTION, size_guard_exceeded, INVALID_AREA, EMPTY_AREA
  */
@@ -47,7 +47,7 @@ export function coverArea({ area, resolution, maxCells }: CoverRequest): string[
     throw tooManyCells({ cells, exact, resolution, limit, setting: maxCells?.setting ?? '' })
   }
   if (mostCells(area, resolution) > limit) {
-    // A long thin area has few square kilometres and many cells: at coarser resolutions it shows at little cost.
+    // A long thin area has few square kilometres but many cells; coarser resolutions reveal it cheaply.
     for (let coarser = 0; coarser < resolution; coarser++) {
       const { size } = cover(polygons, coarser)
       if (size > limit * AREA_SPREAD) refuse(size, false)
@@ -60,7 +60,7 @@ export function coverArea({ area, resolution, maxCells }: CoverRequest): string[
 }
 
 /**
- * Refuses an area that certainly has too many cells. Costs nothing, for a check on submission; `coverArea` is exact.
+ * Refuses an area that certainly has too many cells. Cheap enough for a check on submission; `coverArea` is exact.
  *
  * @throws INVALID_H3_RESOLUTION, size_guard_exceeded
  */
@@ -71,7 +71,7 @@ export function guardCells({ area, resolution, maxCells }: CoverRequest): void {
 }
 
 /**
- * About how many cells an area has: its size over the mean size of a cell.
+ * Approximate number of cells of an area: its size divided by the mean size of a cell.
  *
  * @throws INVALID_H3_RESOLUTION
  */
@@ -82,8 +82,8 @@ export function estimateCells({ area, resolution }: CoverRequest): number {
 }
 
 /**
- * Upper bound of the cells of an area: twice the average number of cells in it and across its border (a line of a
- * length meets a known number of hexagons on average, Cauchy and Crofton).
+ * Upper bound of the cells of an area: twice the average number of cells in it and across its border (the mean number
+ * of hexagons that a line of given length meets is known, Cauchy and Crofton).
  */
 function mostCells(area: readonly PolygonRings[], resolution: number): number {
   const lengthKm = area.flat().reduce((sum, ring) => sum + ringLength(ring), 0)
@@ -148,7 +148,7 @@ export function unwrappedBoundary(cell: string): Position[] {
     last = x
     ring.push([x + shift, y])
   }
-  // h3-js closes the ring: once around a pole the last vertex is a whole turn from the first.
+  // h3-js closes the ring; the last vertex of a ring around a pole is 360 degrees from the first.
   const [firstX, firstY] = ring[0]!
   const [lastX] = ring.at(-1)!
   if (Math.abs(lastX - firstX) < 180) return ring.slice(0, -1)
@@ -170,7 +170,7 @@ function clip(ring: readonly Position[], limit: number, side: 1 | -1): Position[
   return out
 }
 
-/** Square kilometres on the sphere, holes taken off. */
+/** Square kilometres on the sphere, without the holes. */
 function polygonArea(polygon: PolygonRings): number {
   return polygon.reduce((sum, ring, i) => sum + (i === 0 ? 1 : -1) * Math.abs(ringArea(ring)), 0)
 }

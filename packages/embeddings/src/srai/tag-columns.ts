@@ -19,7 +19,7 @@ export class TagColumns {
     for (const name of fixedNames(filter, subcategories)) this.#indexOf(name)
   }
 
-  /** Calls `hit` with the number of each column that a feature adds one to. */
+  /** Calls `hit` with the number of each column in which the feature counts. */
   columnsOf(tags: Tags, hit: (column: number) => void): void {
     this.#match(tags, (name) => hit(this.#indexOf(name)))
   }

@@ -10,7 +10,7 @@ const HINT =
   "Correct text in the manifest: ids, mask, output, tokenizer and dims are the graph's; or export a text graph that takes ids, " +
   'and perhaps a mask, alone.'
 
-// `session.run` blocks the thread, so texts are embedded in the order in which they come.
+// `session.run` blocks the thread, so texts are embedded in order of arrival.
 serveThread<TextSetup, TextMethods>(open)
 
 async function open({ id, dims, graph, tokenizer, text, threads }: TextSetup): Promise<ThreadMethods<TextMethods>> {

@@ -12,7 +12,7 @@ export interface Tokens {
  * Turns texts into tokens by a model's own `tokenizer.json`. The manifest decides truncation and padding, not the
  * tokenizer file.
  *
- * @throws TEXT_TOO_LONG from the function, instead of cutting a text
+ * @throws TEXT_TOO_LONG from the returned function; texts are never truncated
  */
 export function createTokenizer(json: object, { length, pad }: TextManifest): (text: string) => Tokens {
   const tokenizer = new Tokenizer(json, {})

@@ -9,12 +9,12 @@ export type AreaFault = 'empty' | 'open' | 'crossing' | 'too_large'
 const SMALL_RING = 40
 /** Keeps vertex keys exact in doubles; the largest relation there is has half a million. */
 const MAX_SEGMENTS = 1 << 20
-/** Keeps a hostile relation, a comb of a million teeth, within seconds. */
+/** Limits a hostile relation, such as a comb of a million teeth, to seconds. */
 const MAX_MOVES = 2 ** 34
 
 /**
- * Builds polygons from lines by the even-odd rule, in whatever order and direction the lines come, and without trust in
- * roles: the boundary of an area is the set of its segments, each counted modulo two.
+ * Builds polygons from lines by the even-odd rule, for lines in any order and direction. Roles are ignored: the
+ * boundary of an area is the set of its segments, each counted modulo two.
  *
  * One sweep over the sorted vertices keeps the segments under the sweep line in vertical order (Shamos and Hoey 1976).
  * It finds crossings, tells on which side of a segment the interior lies (by the parity of its place in that order) and
@@ -68,14 +68,14 @@ export class AreaAssembler {
   #ringFace = new Int32Array(16)
   #ringOuter = new Uint8Array(16)
 
-  /** Forgets all lines. */
+  /** Removes all lines. */
   start(): void {
     this.#segments = 0
     this.#lines = 0
     this.polygonCount = 0
   }
 
-  /** Adds the line through points `from .. to` of the arrays, in 1e-7 degrees. Steps of no length are passed over. */
+  /** Adds the line through points `from .. to` of the arrays, in 1e-7 degrees. Segments of length 0 are skipped. */
   addLine(lon: Int32Array, lat: Int32Array, from: number, to: number): void {
     const most = this.#segments + to - from
     this.#x = growInt32(this.#x, most * 2)
@@ -287,7 +287,8 @@ export class AreaAssembler {
 
   /** True when two segments that are neighbours in the status meet elsewhere than in a common end. */
   #cross(a: number, b: number): boolean {
-    // With a common left end they differ in direction; with a common right end they met before or never.
+    // Directions from a common left end were compared; an overlap before a common right end was found at the later left
+    // end.
     if (this.#left[a] === this.#left[b] || this.#right[a] === this.#right[b]) return false
     const b0 = this.#side(a, this.#left[b]!)
     const b1 = this.#side(a, this.#right[b]!)
@@ -320,7 +321,7 @@ export class AreaAssembler {
     this.polygonCount = faces
   }
 
-  /** Follows the links from segment `first` around, and takes a ring off whenever a vertex comes again. */
+  /** Follows the links from segment `first` around, and cuts off a ring whenever a vertex repeats. */
   #cutWalk(first: number): void {
     const stack = this.#stack
     const position = this.#stackPos

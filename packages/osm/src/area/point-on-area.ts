@@ -1,8 +1,8 @@
 import type { AreaAssembler } from './assemble.ts'
 
 /**
- * A point within the polygons, in 1e-7 degrees: the centroid of the largest one where that lies within it, else the
- * middle of the widest part of the polygon on the parallel through the middle of its box.
+ * A point within the polygons, in 1e-7 degrees: the centroid of the largest one if it lies within it, else the middle
+ * of the widest part of the polygon on the parallel through the middle of its box.
  */
 export function pointOnArea(area: AreaAssembler): readonly [lon: number, lat: number] {
   const polygon = largest(area)
@@ -61,7 +61,10 @@ function centroid({ lon, lat, ringStart }: AreaAssembler, first: number, last: n
   return [x0 + sumX / (3 * sum), y0 + sumY / (3 * sum)]
 }
 
-/** Where the border crosses a parallel, from west to east: the interior lies between the first and second, and so on. */
+/**
+ * Crossings of the border with a parallel, from west to east: the interior lies between the first and second, and so
+ * on.
+ */
 function crossingsAt({ lon, lat, ringStart }: AreaAssembler, first: number, last: number, y: number): number[] {
   const crossings: number[] = []
   for (let r = first; r < last; r++) {
@@ -83,7 +86,7 @@ function middleOfWidest(area: AreaAssembler, first: number, last: number): [numb
     south = Math.min(south, lat[i]!)
     north = Math.max(north, lat[i]!)
   }
-  // Half a unit off the grid of coordinates: no corner lies on this parallel.
+  // Half a unit off the coordinate grid, so that no corner lies on this parallel.
   const y = Math.floor((south + north) / 2) + 0.5
   const crossings = crossingsAt(area, first, last, y)
   let best = 0

@@ -23,9 +23,9 @@ export interface FeatureBuilderOptions extends NodeLimits {
   readonly aoi?: Aoi | null
 }
 
-/** Makes features of elements that come block by block, and shows each to the visitor. */
+/** Builds features from elements, block by block, and passes each to the visitor. */
 export class FeatureBuilder implements OsmFeature {
-  // The feature at hand.
+  // The current feature.
   element: ElementKind = 'node'
   id = 0
   geometry = 0
@@ -49,7 +49,7 @@ export class FeatureBuilder implements OsmFeature {
   /** The geometries wanted of each relation kept. */
   readonly #relationGeometries: number[] = []
   #members = new MemberWays(new Float64Array())
-  /** Whether the relation at hand was counted. */
+  /** Whether the current relation was counted. */
   #isCounted = false
   readonly #nodesOnce = new Once()
   readonly #waysOnce = new Once()
@@ -72,7 +72,7 @@ export class FeatureBuilder implements OsmFeature {
     return this.#relations.columns.count
   }
 
-  /** Stops where the visitor is full. */
+  /** Yields whenever the visitor is full. */
   *takeNodes(nodes: NodeColumns, strings: StringTable): Generator<void> {
     if (nodes.count === 0) return
     this.#locations.add(nodes)
@@ -113,13 +113,13 @@ export class FeatureBuilder implements OsmFeature {
     }
   }
 
-  /** Nodes and relations are all there: ways can be drawn. */
+  /** Called when all nodes and relations are known, before the first way. */
   beginWays(): void {
     this.#index = this.#locations.finish()
     this.#members = new MemberWays(this.#relations.neededWays(), this.#spill, this.#relations.memberBytes)
   }
 
-  /** Stops where the visitor is full. */
+  /** Yields whenever the visitor is full. */
   *takeWays(ways: WayColumns, strings: StringTable): Generator<void> {
     this.tags.start(strings)
     const { ids, refs, refOffsets, count } = ways
@@ -139,7 +139,7 @@ export class FeatureBuilder implements OsmFeature {
     }
   }
 
-  /** Draws a relation whose ways have been read; stops where the visitor is full. */
+  /** Draws a relation whose ways have been read; yields whenever the visitor is full. */
   *buildRelation(row: number): Generator<void> {
     const { columns, strings, wayIds, wayOffsets } = this.#relations
     if (row === 0) this.tags.start(strings)
@@ -171,7 +171,7 @@ export class FeatureBuilder implements OsmFeature {
     if (wanted & MEMBER) yield* this.#visitMembers(id, (wanted & (LINES | AREA)) === 0)
   }
 
-  /** @param isAlone the relation is of no other geometry */
+  /** @param isAlone whether the relation has no other geometry */
   *#visitMembers(id: number, isAlone: boolean): Generator<void> {
     let isOutside = false
     let isVisited = false

@@ -29,7 +29,10 @@ export interface OsmFeature {
   readonly lines: number
   /** The polygons of an area. */
   readonly area: AreaAssembler
-  /** Ids and roles of the ways of a relation, in its order; empty unless {@link MEMBER} or {@link MEMBERS} is wanted of it. */
+  /**
+   * Ids and roles of the ways of a relation, in its order; empty unless {@link MEMBER} or {@link MEMBERS} was selected
+   * for it.
+   */
   readonly memberWays: Float64Array
   readonly memberRoles: readonly string[]
   /** Index of a {@link MEMBER} among them. */
@@ -38,13 +41,13 @@ export interface OsmFeature {
 
 /** Selects and receives the features of a file. */
 export interface FeatureVisitor {
-  /** The view through which tags are read; an element without any of its keys is not looked at. */
+  /** The view through which tags are read; an element without any of its keys is skipped. */
   readonly tags: TagView
   /** The geometries wanted of the candidate whose tags are loaded, as bits; 0 passes it over. */
   select(element: ElementKind): number
   /** Takes a feature that touches the area of interest: nodes first, then ways, then relations. */
   visit(feature: OsmFeature): void
-  /** True when it has to be drained before the next feature. */
+  /** True when {@link drain} must be called before the next feature. */
   readonly isFull?: boolean
   /** Called between blocks, and when the buffer is full; the reader waits for a promise. */
   drain?(): Promise<void> | void

@@ -47,7 +47,7 @@ export class MemberWays {
     const hint = this.#hint
     if (hint < to && ids[hint]! <= id) {
       from = hint
-      // Between the hint and its successor there is nothing.
+      // No row lies between the hint and its successor.
       if (hint + 1 < to && id < ids[hint + 1]!) to = hint + 1
     } else if (hint < to) to = hint
     while (from < to) {
@@ -75,7 +75,7 @@ export class MemberWays {
     this.#points += count
   }
 
-  /** Points `lon` and `lat` at the line of a way; returns how many points it has, none when the file lacks it. */
+  /** Sets `lon` and `lat` to the line of a way; returns its number of points, 0 when the file lacks the way. */
   load(row: number): number {
     const count = this.#count[row]!
     const start = this.#start[row]!

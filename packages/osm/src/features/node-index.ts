@@ -24,7 +24,7 @@ export class NodeIndex {
   #bucket = 0
   #row = 0
 
-  /** @param rows for how many nodes there is room from the start */
+  /** @param rows initial capacity in nodes */
   constructor(rows = 1024) {
     this.#low = new Uint16Array(rows)
     this.#lon = new Int32Array(rows)
@@ -60,7 +60,10 @@ export class NodeIndex {
     this.size = row
   }
 
-  /** Must be called between the last {@link add} and the first {@link find}. Of nodes with one id the last one counts. */
+  /**
+   * Must be called between the last {@link add} and the first {@link find}. The last of several nodes with one id
+   * counts.
+   */
   finish(): void {
     if (!this.#sorted) this.#sort()
     this.#start = growUint32(this.#start, this.#buckets + 1)
@@ -99,7 +102,10 @@ export class NodeIndex {
     return this.#lat[row]!
   }
 
-  /** Copies nodes of a finished index, by ascending id from a row on, as many as there is room for; returns their number. */
+  /**
+   * Copies nodes of a finished index in ascending order of ids, from a row on, until the arrays are full; returns their
+   * number.
+   */
   copy(row: number, ids: Float64Array, lon: Int32Array, lat: Int32Array): number {
     const end = Math.min(row + ids.length, this.size)
     lon.set(this.#lon.subarray(row, end))

@@ -11,7 +11,7 @@ export type NodeLookup = Pick<NodeIndex, 'find' | 'lon' | 'lat'>
 export interface NodeLimits {
   /** Most nodes to keep. 2^28 when absent. */
   readonly maxNodes?: number
-  /** About how many there will be, so that memory is taken once. */
+  /** Expected number of nodes, so that memory is allocated once. */
   readonly expectedNodes?: number
   /** Without it all nodes stay in memory. */
   readonly spill?: Spill
@@ -46,7 +46,7 @@ export class NodeLocations {
     this.#index.add(nodes)
   }
 
-  /** Ends adding. Of nodes with one id the last one counts. */
+  /** Ends adding. The last of several nodes with one id counts. */
   finish(): NodeLookup {
     if (!this.#spilled) {
       this.#index.finish()

@@ -4,8 +4,8 @@ import { growFloat64 } from '../grow.ts'
 const MAP_IDS = 8192
 
 /**
- * Tells whether an id comes for the first time. While ids ascend, as in a sorted file, that costs a comparison and 8
- * bytes. From the first unordered id on, bitmaps of 8,192 ids, 1 KiB each, are used.
+ * Tests whether an id occurs for the first time. Ascending ids, as in a sorted file, cost a comparison and 8 bytes
+ * each. From the first unordered id on, bitmaps of 8,192 ids, 1 KiB each, are used.
  */
 export class Once {
   #ids = new Float64Array(256)

@@ -1,4 +1,4 @@
-/** A temporary file: written and read at given positions, gone once closed. */
+/** A temporary file with reads and writes at any position; it is deleted when closed. */
 export interface ScratchFile {
   /** Writes all of `bytes` at `position`. */
   write(bytes: Uint8Array, position: number): void

@@ -4,7 +4,7 @@ import type { ScratchFile } from './spill.ts'
 
 /** Nodes of a page. */
 const ROWS = 1024
-/** A page: ids less its first one, longitudes, latitudes. */
+/** A page: ids relative to its first one, longitudes, latitudes. */
 const WORDS = 3 * ROWS
 const PAGE_BYTES = 4 * WORDS
 /** Placeholder for ids in a page that is not full. */
@@ -24,7 +24,7 @@ export class SpilledNodes {
   /** First page number of each run. */
   readonly #runs: number[] = []
   #lastId = -Infinity
-  // The pages in memory: a page has one place, by its number.
+  // The pages in memory: a direct-mapped cache by page number.
   #bytes = new Uint8Array(0)
   #words = new Uint32Array(0)
   #numbers = new Int32Array(0)

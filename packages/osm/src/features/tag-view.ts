@@ -2,8 +2,8 @@ import type { TagColumns } from '../block.ts'
 import type { StringTable } from '../string-table.ts'
 
 /**
- * Mark of an unchecked string of a block; a checked one has twice the number of its key plus one, plus one if it
- * counts.
+ * Code of a string that is not classified yet. Other codes have bit 0 for keys that make a candidate; the other bits
+ * are the number of a requested key plus one, or 0.
  */
 const UNKNOWN = -1
 
@@ -32,14 +32,14 @@ export class TagView {
   /** The last element that passed each test, and the last one whose keys were tested. */
   readonly #passed: number[] = []
   #testedMark = -1
-  /** The tags of an element as JSON, all of them and those of a prefix, each made once. */
+  /** The tags of an element as JSON, all of them or those with a prefix, each built once. */
   #text = ''
   #textMark = -1
   readonly #texts = new Map<string, string | null>()
   #textsMark = -1
 
   /**
-   * @param keys the keys that can be asked for; their indices are their numbers
+   * @param keys the requested keys; their indices are their numbers
    * @param counts whether a key makes an element a candidate; when absent, all of `keys` do
    */
   constructor(keys: readonly string[], counts?: (key: string) => boolean) {

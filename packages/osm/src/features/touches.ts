@@ -10,7 +10,7 @@ interface Lines {
   readonly lines: number
 }
 
-/** True when a point lies in the area of interest, or there is none. */
+/** True when a point lies in the area of interest, or without an area of interest. */
 export function touchesPoint(aoi: Aoi | null, lon: number, lat: number): boolean {
   return aoi === null || aoi.containsPoint(lon / UNITS_PER_DEGREE, lat / UNITS_PER_DEGREE)
 }

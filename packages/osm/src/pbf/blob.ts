@@ -5,7 +5,7 @@ import type { RandomAccess } from '../source.ts'
 import { lz4Decompress } from './lz4.ts'
 import { BYTES, VARINT, Wire } from './wire.ts'
 
-/** The format's own limits, which are caps on what a hostile file can make us allocate. */
+/** Limits of the format, which also bound the allocations for a hostile file. */
 const MAX_BLOB_HEADER_BYTES = 64 * 1024
 const MAX_BLOB_BYTES = 32 * 1024 * 1024
 const USUAL_HEADER_BYTES = 64
@@ -65,8 +65,8 @@ export async function* walkBlobs(file: RandomAccess): AsyncGenerator<BlobPlace> 
 }
 
 /**
- * The content of a blob. With `wait` the work is done in the thread pool and a promise comes back.
- * @throws OSM_MALFORMED when the blob is damaged or its declared size is a lie, OSM_TOO_LARGE beyond 32 MiB,
+ * The content of a blob. With `wait` the thread pool does the work and a promise is returned.
+ * @throws OSM_MALFORMED when the blob is damaged or its declared size is wrong, OSM_TOO_LARGE beyond 32 MiB,
  * OSM_UNSUPPORTED for lzma and bzip2
  */
 export function unpackBlob(blob: Blob, wait: true): Promise<Uint8Array> | Uint8Array

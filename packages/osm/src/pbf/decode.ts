@@ -19,7 +19,7 @@ interface Scale {
 const MAX_LON = 1_800_000_000
 const MAX_LAT = 900_000_000
 
-/** Sums of deltas before they become coordinates; decoding is synchronous, so one is enough. */
+/** Sums of deltas before their conversion to coordinates; one buffer is enough, because decoding is synchronous. */
 let scratch = new Float64Array(8192)
 
 /**

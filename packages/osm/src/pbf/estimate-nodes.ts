@@ -5,18 +5,18 @@ import { unpackBlob, walkBlobs } from './blob.ts'
 import type { BlobPlace } from './blob.ts'
 import { decodeBlock } from './decode.ts'
 
-/** Stretches of a file whose ends are looked into. */
+/** Sections of a file at whose ends blobs are decoded. */
 const STRETCHES = 32
-/** Blobs that are kept in mind at most: the planet has about a million. */
+/** Maximum number of blob positions in memory; the planet has about a million blobs. */
 const MOST_BLOBS = 2 ** 21
 
 /**
  * Estimates the number of nodes of a PBF file. Its header has no counts, so the headers of all blobs are read, and some
  * blobs are decoded: those at the ends of 32 sections, and by bisection in sections where nodes begin or end. Blobs
- * between two decoded ones count like the fuller of them. Exact if all blobs of nodes but the last have the same
- * number, as usual writers make them.
+ * between two decoded ones count like the fuller of them. Exact if all blobs of nodes but the last have the same number
+ * of nodes, as is usual.
  *
- * @param most how many blobs to walk at most
+ * @param most maximum number of blobs
  * @throws OSM_TOO_LARGE where there are more, and what a damaged file throws
  */
 export async function estimateNodes(file: RandomAccess, signal?: AbortSignal, most = MOST_BLOBS): Promise<number> {

@@ -10,14 +10,17 @@ const FIELDS = 16
 export const fieldStart = new Uint32Array(FIELDS)
 export const fieldEnd = new Uint32Array(FIELDS)
 
-/** Scan number times 8 plus wire type of the field that was found: a field of an older scan is not there. */
+/**
+ * Scan number times 8 plus wire type of each field. A field with an older scan number is absent from the current
+ * message.
+ */
 const fieldMark = new Float64Array(FIELDS)
 let scan = 0
 const one = new Float64Array(1)
 
 /**
  * Finds the fields of the protobuf message between two offsets.
- * @throws OSM_MALFORMED when a field runs past the message, or stands twice (no writer splits packed fields)
+ * @throws OSM_MALFORMED when a field runs past the message, or occurs twice (no writer splits packed fields)
  */
 export function scanFields(bytes: Uint8Array, pos: number, end: number): void {
   scan += 8

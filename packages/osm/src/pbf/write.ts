@@ -26,7 +26,7 @@ const MEMBER_TYPES = { node: NODE, way: WAY, relation: RELATION } as const
 
 /**
  * Writes elements as a PBF file, block by block, in the order given; elements of different kinds never share a block.
- * Declares `Sort.Type_then_ID` only when told to. The bytes depend on the input and the zlib library only.
+ * `Sort.Type_then_ID` is declared only on request. The bytes depend on the input and the zlib library only.
  */
 export function* writePbf(elements: Iterable<OsmElement>, options: PbfWriteOptions = {}): Generator<Uint8Array> {
   const { compression = 'zlib', blockSize = 8000 } = options
@@ -76,7 +76,7 @@ function encodeHeader(options: PbfWriteOptions): Uint8Array {
   return header.finish()
 }
 
-/** A PrimitiveBlock, as a file block holds it packed. */
+/** A PrimitiveBlock before compression. */
 export function encodeBlock(batch: readonly OsmElement[], options: PbfWriteOptions): Uint8Array {
   const { granularity = 100, lonOffset = 0, latOffset = 0 } = options
   const grid: Grid = { granularity, lonOffset, latOffset }

@@ -10,14 +10,14 @@ import type { ColumnDefinition, ColumnType, ColumnValueName, StyleColumn } from 
 /** Types of the columns of a table, as PostgreSQL calls them; `jsonb` values are JSON text, geometries EWKB. */
 export type ImportColumnType = 'int8' | 'int4' | 'int2' | 'float8' | 'bool' | 'text' | 'jsonb' | 'geometry'
 
-/** A feature, and the part of it that makes the row. */
+/** A feature, and the part of it that forms the row. */
 export interface RowContext {
   readonly feature: OsmFeature
   readonly tags: TagView
   readonly matched: Matched
 }
 
-/** Gives the value of a column. */
+/** Returns the value of a column. */
 export type ColumnReader = (row: RowContext) => ColumnValue
 
 const SQL_TYPES: Readonly<Record<ColumnType, ImportColumnType>> = {
@@ -82,7 +82,7 @@ function textReader(column: ColumnDefinition, tags: TagView): () => string | nul
   return others.length === 0 ? () => tags.get(key!) : first
 }
 
-/** Other values for some, of a text or of each entry of a list; null is no value. */
+/** Replaces a text, or each entry of a list; null removes it. */
 function valueMap({ map: members }: ColumnDefinition): ((text: string) => string | null) | null {
   if (!members) return null
   const map = new Map(Object.entries(members))

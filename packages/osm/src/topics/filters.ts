@@ -11,7 +11,7 @@ export interface Condition {
   readonly start: string | null
 }
 
-/** The key by which an element fits a filter. */
+/** The key by which an element matches a filter. */
 export interface Matched {
   /** Its number; -1 where no single key decides. */
   readonly key: number
@@ -20,13 +20,13 @@ export interface Matched {
 
 const ANY: Matched = { key: -1, name: null }
 
-/** The first fitting key of a branch that holds; null when the filter does not fit. */
+/** Returns the first matching key of a branch that holds, null when the filter does not match. */
 export type Finder = () => Matched | null
 
-/** The further condition that goes with a key outside of negations; undefined when the key does not count. */
+/** Further condition for a key; undefined when the key cannot match. Keys of negations have none. */
 type Further = (key: string) => Condition | undefined
 
-/** Finds what fits of the element whose tags are loaded. */
+/** Finds the key by which the element whose tags are loaded matches the filter. */
 export function compileFinder(filter: Filter, tags: TagView): Finder {
   if (isCondition(filter)) return findFirst([compileCondition(filter, tags)], tags)
   if ('any' in filter) {
@@ -51,8 +51,8 @@ export function compileFinder(filter: Filter, tags: TagView): Finder {
 }
 
 /**
- * As {@link compileFinder}, where a key must also fit a condition that goes with it. A branch of prefixes, negations and
- * other keys alone fits where `alone` holds.
+ * Like {@link compileFinder}, but a key must also fulfil its further condition. A branch without keys of its own
+ * (prefixes, negations, other keys) matches only when `alone` returns true.
  */
 export function compileFurther(filter: Filter, tags: TagView, further: Further, alone: () => boolean): Finder {
   if (keyNames(filter).length === 0) {
@@ -92,7 +92,7 @@ function findFirst(conditions: readonly Condition[], tags: TagView): Finder {
   }
 }
 
-/** The first key that one of them finds, else whether any fits. */
+/** The first key that a finder returns; otherwise any match. */
 function firstOf(finders: readonly Finder[]): Finder {
   return () => {
     let found: Matched | null = null
@@ -131,7 +131,7 @@ export function compileCondition(filter: KeyFilter | HasFilter, tags: TagView): 
   return { name, key: tags.numberOf(name), values, only: is !== undefined, start }
 }
 
-/** True when the tags at hand have the key with a value that fits. */
+/** True when the current tags have the key with a matching value. */
 export function fits({ key, values, only, start }: Condition, tags: TagView): boolean {
   const value = tags.get(key)
   return value !== null && values.has(value) === only && (start === null || value.startsWith(start))

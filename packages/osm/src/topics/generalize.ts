@@ -9,7 +9,7 @@ import type { GeneralizedTable } from './style.ts'
 /** Input from which a row is drawn. */
 export type Shape = Pick<OsmFeature, 'geometry' | 'lon' | 'lat' | 'lineStart' | 'lines' | 'area'>
 
-/** A tolerance at which rings cross is halved at most this often; then the area is not simplified. */
+/** Maximum number of halvings of the tolerance when rings cross; after them the area stays unchanged. */
 const MOST_HALVINGS = 4
 
 /** Simplifies features. Not re-entrant: a result is valid until the next one. */

@@ -37,9 +37,9 @@ export interface ImportResult {
 }
 
 const BATCH_ROWS = 2000
-/** About the most that rows hold before they are handed over. */
+/** Approximate maximum bytes of rows that wait for the sink. */
 const BATCH_BYTES = 32 * 2 ** 20
-/** Bytes of a row, and of each of its values, besides texts and geometries. */
+/** Bytes of a row, and of each of its values, without texts and geometries. */
 const ROW_BYTES = 100
 const VALUE_BYTES = 16
 
@@ -53,7 +53,8 @@ export function topicTables(topics?: Topics): readonly ImportTable[] {
 }
 
 /**
- * Reads a file and hands the rows of the topics' tables to the sink: the features that touch the area of interest, whole.
+ * Reads a file and passes the rows of the topics' tables to the sink: complete features that touch the area of
+ * interest.
  *
  * @param aoi the area of interest; everything in the file when null
  * @throws OSM_TOPIC_UNKNOWN, OSM_STYLE_INVALID, OSM_TOO_LARGE, and what reader, sink, temporary files and signal throw

@@ -27,7 +27,7 @@ export interface ImportTable {
   readonly least: number
 }
 
-/** A table of a style with its topic; a generalized table is an entry of its own. */
+/** A table of a style with its topic; a generalized table is a separate entry. */
 export interface TopicTable extends StyleTable {
   readonly topic: string
   /** Decides areas, lines and the key that matched. */

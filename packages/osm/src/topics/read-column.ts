@@ -54,7 +54,7 @@ function readOrigin(column: Readonly<Record<string, unknown>>, path: string, tab
   if ('value' in column) checkValue(choiceAt(value, below(path, 'value'), COLUMN_VALUES), below(path, 'value'), table)
 }
 
-/** Values that only some tables have. */
+/** Refuses a value that the sources or the geometry of the table lack. */
 function checkValue(value: ColumnValueName, path: string, { geometry, from }: Geometry): void {
   const isOfMembers = from.includes('member')
   const isOfRelations = from.some((source) => source !== 'node' && source !== 'line' && source !== 'member')

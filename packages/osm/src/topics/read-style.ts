@@ -14,7 +14,7 @@ const GEOMETRIES = Object.keys(GEOMETRY_SOURCES) as StyleGeometry[]
 
 /**
  * Checks a style.
- * @throws OSM_STYLE_INVALID with the place as a JSON pointer, and what to do about it
+ * @throws OSM_STYLE_INVALID with the place as a JSON pointer, and a remedy
  */
 export function readStyle(value: unknown): OsmStyle {
   const { length, tables: mostTables, keys: mostKeys, allColumns } = STYLE_LIMITS

@@ -52,7 +52,7 @@ function isFalse(text: string): boolean {
   return text === 'no' || text === 'false' || text === '0'
 }
 
-/** Commas stand between groups of three digits only. */
+/** Commas occur only between groups of three digits. */
 const INTEGER = /^[+-]?(?:\d[\d ']*|\d{1,3}(?:,\d{3})+)$/
 
 function readInteger(text: string): number | null {
@@ -68,7 +68,7 @@ interface Quantity {
 
 /** A number with an optional unit, then the end or a separator, but no further digits. */
 const QUANTITY = /^\s*([+-]?\d{1,15}(?:[.,]\d{1,15})?)\s*([a-z]*(?:\/h)?)(?![a-z]|\s*\d)/i
-/** A comma that may stand between groups of three digits as well as before a fraction. */
+/** A comma that may be a thousands separator or a decimal one. */
 const GROUPED = /^[+-]?[1-9]\d{0,2},\d{3}$/
 
 function readQuantity(text: string): Quantity | null {

@@ -10,10 +10,11 @@ const RADIANS = Math.PI / 180 / 1e7
 const LOOKS_PER_POINT = 500
 
 /**
- * Numbers of the points `from .. to` that a line keeps when no point may lie further from it than the tolerance (Douglas
- * and Peucker 1973), first and last included; null for a line that is too much work.
+ * Numbers of the points `from .. to` that a line keeps when no point may lie further from it than the tolerance
+ * (Douglas and Peucker 1973), first and last included; null for a line that is too much work.
  *
- * @param tolerance in 1e-7 degrees of latitude; longitudes are as long as where the stretch at hand is nearest to the equator
+ * @param tolerance in 1e-7 degrees of latitude; longitudes are scaled by the latitude of the section that is nearest to
+ * the equator
  */
 export function keptPoints({ lon, lat }: Points, from: number, to: number, tolerance: number): number[] | null {
   const most = tolerance * tolerance
@@ -52,7 +53,7 @@ export function keptPoints({ lon, lat }: Points, from: number, to: number, toler
   return kept
 }
 
-/** How near to the equator a stretch comes, in 1e-7 degrees. */
+/** Absolute latitude nearest to the equator of a section, in 1e-7 degrees. */
 function leastLatitude(lat: Int32Array, first: number, last: number): number {
   let south = lat[first]!
   let north = south

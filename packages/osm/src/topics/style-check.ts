@@ -1,7 +1,7 @@
 import { osmStyleInvalid } from '../errors.ts'
 import { STYLE_LIMITS } from './style-limits.ts'
 
-/** Throws OSM_STYLE_INVALID with the place of a fault and what to do about it. */
+/** Throws OSM_STYLE_INVALID with the place of an error and a remedy. */
 export function refuse(path: string, problem: string, remedy: string): never {
   throw osmStyleInvalid({ path, problem, remedy })
 }

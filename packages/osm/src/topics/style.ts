@@ -64,7 +64,7 @@ export const COLUMN_VALUES = [
  */
 export type ColumnValueName = (typeof COLUMN_VALUES)[number]
 
-/** A column; a text alone is the text of the key of that name. */
+/** A column; a text stands for the column with the text of the key of that name. */
 export type StyleColumn = string | ColumnDefinition
 
 export interface ColumnDefinition {
@@ -112,7 +112,7 @@ export interface GeneralizedTable {
   readonly minLengthMetres?: number
   /** Smaller areas are left out. */
   readonly minAreaMetres2?: number
-  /** A further condition: rows are some of those of the table. */
+  /** Further condition on the rows of the table. */
   readonly where?: Filter
 }
 
@@ -125,9 +125,10 @@ export interface StyleTable {
   /** Elements that become rows; when absent, all with a meaningful tag. */
   readonly where?: Filter
   /**
-   * Closed ways that are areas. `byKey`, the default: with `area=yes`, or with a key that fits both the condition and the
-   * {@link AREA_RULES}; where no key of the condition, or of a branch of it, is one of these rules, as `byAnyKey`. `byAnyKey`: with
-   * `area=yes`, or with any key that fits these rules. `all`: those without `area=no`.
+   * Closed ways that are areas. `byKey`, the default: ways with `area=yes`, or with a key that matches both the
+   * condition and the {@link AREA_RULES}. A condition, or a branch of it, without a key of these rules works like
+   * `byAnyKey`. `byAnyKey`: ways with `area=yes`, or with any key that matches these rules. `all`: ways without
+   * `area=no`.
    */
   readonly areas?: 'byKey' | 'byAnyKey' | 'all' | Filter
   /** Closed ways that are lines: ways without `area=yes` (the default), `all`, or all but areas. */

@@ -32,7 +32,7 @@ export class TableRules {
   readonly #members: number
   readonly #area: number
   readonly #type: number
-  // About the element whose tags are loaded.
+  // State of the element whose tags are loaded.
   #load = -1
   #wanted = 0
   #matched: Matched | null = null

@@ -1,7 +1,7 @@
 import { decodeIds, encodeIds, pageOf } from './pages.ts'
 import type { Page, PageKind, PageStore } from './pages.ts'
 
-/** How the entries of a page become bytes. */
+/** Encoding of the entries of a page. */
 export interface PageCodec<Entry> {
   readonly encode: (entries: ReadonlyMap<number, Entry>) => Uint8Array
   readonly decode: (page: number, data: Uint8Array) => Map<number, Entry>
@@ -21,7 +21,7 @@ export class ElementPages<Entry> {
     this.#store = store
   }
 
-  /** Makes the elements of these ids known. */
+  /** Loads the pages of these ids. */
   async load(ids: Iterable<number>): Promise<void> {
     const wanted = new Set<number>()
     for (const id of ids) {

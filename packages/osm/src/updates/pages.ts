@@ -80,7 +80,7 @@ export function encodeElements(elements: ReadonlyMap<number, OsmWay | OsmRelatio
   )
 }
 
-/** Equal entries are equal bytes. */
+/** Entries in ascending order, so that equal pages have equal bytes. */
 function sortedEntries<Entry>(entries: ReadonlyMap<number, Entry>): [number, Entry][] {
   return [...entries].toSorted(([a], [b]) => a - b)
 }

@@ -24,7 +24,7 @@ export interface UpdatePlan {
   readonly affected: Readonly<Record<OsmElement['type'], ReadonlySet<number>>>
   /** The affected elements that exist after the change, with all elements that their geometry needs. */
   readonly elements: readonly OsmElement[]
-  /** Pages to be written; other parts of their references are to be removed. */
+  /** Pages to write; each replaces all stored parts of its page. */
   readonly pages: readonly Page[]
 }
 
@@ -114,7 +114,7 @@ class Planner {
     return moved
   }
 
-  /** Returns the ways that have changed, with those of the nodes. */
+  /** Returns the ways that have changed, including the ways of the moved nodes. */
   async changeWays(moved: ReadonlySet<number>): Promise<Set<number>> {
     const { ways } = this.#changes
     const affected = new Set(ways.keys())
@@ -132,7 +132,7 @@ class Planner {
     return affected
   }
 
-  /** Returns the relations that have changed, with those of the ways. */
+  /** Returns the relations that have changed, including the relations of the changed ways. */
   async changeRelations(changedWays: ReadonlySet<number>): Promise<Set<number>> {
     const { relations } = this.#changes
     const affected = new Set(relations.keys())

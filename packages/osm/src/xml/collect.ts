@@ -6,7 +6,7 @@ import type { Attributes, XmlHandler } from './scan.ts'
 
 const MEMBER_TYPES: Readonly<Record<string, number>> = { node: NODE, way: WAY, relation: RELATION }
 
-/** OSM ends at 2,000 nodes of a way and 32,000 members: an element with more than this is an attack. */
+/** OSM allows 2,000 nodes per way and 32,000 members per relation; an element beyond this limit is hostile. */
 const MAX_PARTS = 1 << 20
 /** Maximum length of the server's remark that is kept, in characters. */
 const MAX_REMARK = 1 << 16
@@ -27,7 +27,7 @@ export class ElementCollector implements XmlHandler {
   #parts = 0
   readonly #tags: string[] = []
   readonly #refs: number[] = []
-  /** Locations of the references, where they have any. */
+  /** Locations of the references, if any. */
   readonly #refLon: number[] = []
   readonly #refLat: number[] = []
   #located = false
@@ -47,7 +47,7 @@ export class ElementCollector implements XmlHandler {
   #generator: string | null = null
   #timestamp: Date | null = null
 
-  /** @param hasVersions lets an element come in several versions, which a plain file must not hold */
+  /** @param hasVersions whether elements may occur in several versions, which is invalid in a plain file */
   constructor(kinds: Kinds, { hasVersions = false }: { readonly hasVersions?: boolean } = {}) {
     this.#kinds = kinds
     this.#hasVersions = hasVersions

@@ -36,8 +36,8 @@ export class Attributes {
 }
 
 /**
- * Reads the XML that OSM tools write: UTF-8, no document type (so no entities beyond the five and character references),
- * without comments and processing instructions. Tags must match; namespaces are not supported.
+ * Reads XML as OSM tools write it: UTF-8, without a document type, so with the five predefined entities and character
+ * references only. Comments and processing instructions are skipped. Tags must match; namespaces are not supported.
  */
 export class XmlScanner {
   readonly #handler: XmlHandler

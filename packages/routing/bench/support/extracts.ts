@@ -8,15 +8,15 @@ import { type BuildOptions, buildNetwork, type Network } from '../../src/index.t
 const ROOT = resolve(import.meta.dirname, '../../../..')
 const SHARED = process.env.TERRANE_SHARED ?? resolve(ROOT, '../shared')
 
-/** An extract of OpenStreetMap to measure with. */
+/** An extract of OpenStreetMap for measurements. */
 export interface Extract {
   readonly name: string
   readonly path: string
 }
 
 /**
- * The extracts that arguments name: paths of files, or names that begin one of the shared test extracts. Missing
- * ones are named and left out.
+ * The extracts that arguments name: paths of files, or prefixes of the shared test extracts. Missing ones are reported
+ * and left out.
  */
 export function findExtracts(names: readonly string[]): Extract[] {
   const found: Extract[] = []
@@ -30,7 +30,7 @@ export function findExtracts(names: readonly string[]): Extract[] {
   return found
 }
 
-/** Builds the network of an extract, without countries as the recorded answers have it, and says what that took. */
+/** Builds the network of an extract, without countries, as for the recorded answers, and prints time and memory. */
 export async function buildExtract(
   { name, path }: Extract,
   options: BuildOptions = { drivingSide: 'left' },

@@ -2,7 +2,7 @@ import { seededRandom } from '@terrane/core'
 
 import type { Mode, Network } from '../../src/index.ts'
 
-/** Something a request can carry beyond its places: a change of its body. */
+/** A change of a request's body besides its locations. */
 export interface Feature {
   readonly name: string
   readonly apply: (body: RequestBody, random: () => number) => void
@@ -15,7 +15,7 @@ interface RequestBody {
   [member: string]: unknown
 }
 
-/** Random places of a network, a mode, and what the feature adds to them. */
+/** Text of a request: random locations of a network, a mode, and the feature. */
 export function featureRequest(network: Network, feature: Feature, mode: Mode, seed: number): string {
   const random = seededRandom(seed)
   const { nodeLat, nodeLon, nodeCount } = network.graph
@@ -60,7 +60,7 @@ const stops = (...types: readonly string[]): Feature => ({
   },
 })
 
-/** A point between the two places, or beside one of them. */
+/** A point between the two locations, or near one of them. */
 function between({ locations: [from, to] }: RequestBody, random: () => number): { lat: number; lon: number } {
   const share = random()
   const mix = (field: string): number =>
@@ -79,7 +79,7 @@ function square({ lat, lon }: { lat: number; lon: number }, half: number): numbe
   return corners.map(([x, y]) => [round(lon + x! * half), round(lat + y! * half)])
 }
 
-/** Every documented member of a request, with values that matter. */
+/** Every documented member of a request, with relevant values. */
 export const FEATURES: readonly Feature[] = [
   { name: 'plain', apply: () => {} },
   ...options('maneuver_penalty', [0, 60]),

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 /** A number of a source file that is replaced by another. */
 export interface Mutation {
   readonly file: string
-  /** Where the number stands, in characters. */
+  /** Position of the number, in characters. */
   readonly at: number
-  /** Number of its line, and what stands there. */
+  /** Line number, and text of the line. */
   readonly line: number
   readonly text: string
   readonly before: string
@@ -16,7 +16,7 @@ export interface Mutation {
 const TOKENS =
   /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|(?<![\w$.])\d[\d_]*(?:\.\d+)?(?![\w.])/g
 
-/** All mutations of the numbers of files: each is made half as large again, small whole ones go up by one. */
+/** All mutations of the numbers of files: each is multiplied by 1.5; small integers are increased by one. */
 export function mutationsOf(files: readonly string[]): Mutation[] {
   return files.flatMap((file) => {
     const source = readFileSync(file, 'utf8')
@@ -37,11 +37,11 @@ export function mutationsOf(files: readonly string[]): Mutation[] {
   })
 }
 
-/** Changes that change nothing, with the reason: where, and what the line holds. */
+/** Mutations without an effect, with the reason: file, and a text in the line. */
 export const EQUIVALENT: readonly {
   readonly in: string
   readonly what: string
-  /** The number, where not all of the line are meant. */
+  /** The number, when only one of the line is meant. */
   readonly number?: string
   readonly because: string
 }[] = [

@@ -4,7 +4,7 @@ import type { LegalityChecker } from '../../test/support/legality/check.ts'
 import type { BenchRequest } from './requests.ts'
 import type { Valhalla } from './valhalla.ts'
 
-/** Both answers to a request, and who judges them. */
+/** Both answers to a request, and the checkers. */
 interface Case {
   readonly valhalla: Valhalla
   readonly checker: LegalityChecker
@@ -13,13 +13,13 @@ interface Case {
   readonly theirs: Trip | undefined
 }
 
-/** Metres by which a place must be nearer to be another one. */
+/** Minimum difference in metres for one location to count as nearer. */
 const APART = 0.5
 
 /**
- * Why Terrane's answer differs from Valhalla's and is right, as far as that can be told without either; null where it cannot:
- * a law that Valhalla's route breaks, a lawful street that it does not pass, a place that it puts on an island, or a street nearer to
- * the place that was asked for, be it that no way leads on from there.
+ * Independent reason why Terrane's answer differs from Valhalla's and is correct; null when none is found. Reasons:
+ * Valhalla's route breaks a law; Valhalla does not use a lawful street, or counts a location as an island; Terrane's
+ * street is nearer to the requested location, even if no way leads on from there.
  */
 export async function reasonOf(one: Case): Promise<string | null> {
   const { checker, request, mine, theirs } = one
@@ -48,7 +48,7 @@ function faultOf(checker: LegalityChecker, mode: Mode, { legs }: Trip): string |
 
 const keyOf = ([lon, lat]: readonly number[]): string => `${lon!.toFixed(6)} ${lat!.toFixed(6)}`
 
-/** Whether a route turns back on the spot within a leg, where the other goes on along the same way. */
+/** Whether a route makes a U-turn within a leg where the other continues along the same way. */
 function turnsBack(one: Trip, other: Trip | undefined): boolean {
   const onward = new Map<string, Set<string>>()
   for (const { shape } of other?.legs ?? []) {
@@ -66,7 +66,7 @@ function turnsBack(one: Trip, other: Trip | undefined): boolean {
   })
 }
 
-/** Whether an end of our route is nearer to its place than that of the other, and none is farther. */
+/** Whether an end of Terrane's route is nearer to its location than Valhalla's, and none is farther. */
 function isNearer({ text }: BenchRequest, mine: Trip, theirs: Trip): boolean {
   const { locations } = JSON.parse(text) as { locations: { lat: number; lon: number }[] }
   const more = [0, -1].map((end) => {
@@ -80,7 +80,7 @@ function isNearer({ text }: BenchRequest, mine: Trip, theirs: Trip): boolean {
   return Math.max(...more) > APART && Math.min(...more) > -APART
 }
 
-/** Whether Valhalla can follow our route. */
+/** Whether Valhalla can follow Terrane's route. */
 async function passes({ valhalla, request }: Case, { legs }: Trip): Promise<boolean> {
   const { costing, costing_options } = JSON.parse(request.text) as Record<string, unknown>
   for (const { shape } of legs) {
@@ -94,7 +94,7 @@ async function passes({ valhalla, request }: Case, { legs }: Trip): Promise<bool
   return true
 }
 
-/** Whether Valhalla finds a route between the places where ours begins and ends. */
+/** Whether Valhalla finds a route between the ends of Terrane's route. */
 async function findsBetween({ valhalla, request }: Case, { legs }: Trip): Promise<boolean> {
   const { costing, costing_options } = JSON.parse(request.text) as Record<string, unknown>
   const shapes = legs.map(({ shape }) => decodeShape(shape))
@@ -106,7 +106,7 @@ async function findsBetween({ valhalla, request }: Case, { legs }: Trip): Promis
   )
 }
 
-/** Whether Valhalla finds a route between the streets that it calls the nearest of each place. */
+/** Whether Valhalla finds a route between the streets that it returns as nearest to each location. */
 async function findsFromNearest({ valhalla, request }: Case): Promise<boolean> {
   const { locations, costing, costing_options } = JSON.parse(request.text) as Record<string, unknown>
   const found = JSON.parse(

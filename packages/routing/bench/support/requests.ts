@@ -2,7 +2,7 @@ import { seededRandom } from '@terrane/core'
 
 import type { Mode, Network } from '../../src/index.ts'
 
-/** A request as it is sent, and what is special about it. */
+/** A request text, and its special feature. */
 export interface BenchRequest {
   readonly kind: string
   readonly mode: Mode
@@ -15,7 +15,10 @@ interface Place {
   readonly [option: string]: unknown
 }
 
-/** Requests between random crossings of a network: plain ones alternate with some off the road, near, by several places, and with options. */
+/**
+ * Requests between random crossings of a network: plain ones alternate with requests off the road, over short
+ * distances, via several locations, and with options.
+ */
 export function randomRequests({ graph }: Network, modes: readonly Mode[], count: number, seed = 1): BenchRequest[] {
   const random = seededRandom(seed)
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!

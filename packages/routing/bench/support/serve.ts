@@ -6,12 +6,12 @@ import { seededRandom } from '@terrane/core'
 import { DEFAULT_LIMITS, type Limits, mapNetworkFile, type Network, readNetworkFile, Router } from '../../src/index.ts'
 import { quantile } from '../../test/support/compare.ts'
 
-// `serve.ts graph.bin mapped|copied` opens a graph file and answers routes and a matrix; then, for each path that it reads
-// from its input, it opens that one while the other still answers, answers with it and drops the other. After each it
-// says, as a line of JSON, how long that took and how much memory the process has.
+// `serve.ts graph.bin mapped|copied` opens a graph file and answers routes and a matrix. For each path that it reads
+// from stdin, it opens that graph while the old one still answers, answers with the new one and drops the old one.
+// After each step it prints a line of JSON with the time and the memory of the process.
 const [path, how] = process.argv.slice(2)
 const ROUTES = 300
-/** Places of a country lie farther apart than requests may ask for by default. */
+/** Distances within a country exceed the default limits of requests. */
 const FAR: Limits = {
   ...DEFAULT_LIMITS,
   modes: { ...DEFAULT_LIMITS.modes, auto: { ...DEFAULT_LIMITS.modes.auto, meters: 1e8 } },
@@ -37,7 +37,7 @@ async function say(file: string): Promise<Router> {
   return next
 }
 
-/** CPU of random routes by car and of a matrix, in milliseconds. */
+/** CPU time of random car routes and of a matrix, in milliseconds. */
 function answer(asked: Router, { graph }: Network) {
   const random = seededRandom(5)
   const place = () => {
@@ -65,7 +65,7 @@ function cpuOf(work: () => void): number {
   return (user + system) / 1000
 }
 
-/** Bytes of the process itself, of files that it has mapped and looked at, and its share where others look there, too (Linux). */
+/** Bytes of private memory, of resident mapped files, and of the proportional share of shared pages (Linux). */
 function memory() {
   const status = readFileSync('/proc/self/status', 'utf8')
   const shares = readFileSync('/proc/self/smaps_rollup', 'utf8')

@@ -10,7 +10,7 @@ const ROOT = resolve(import.meta.dirname, '../../../..')
 const PEER = join(ROOT, 'infra/peers/valhalla')
 const PACKAGE = join(PEER, 'node_modules/@valhallajs/valhallajs')
 
-/** Valhalla's own answers: the text of a response, or of its error. */
+/** Valhalla's own answers: the text of a response or of an error. */
 export interface Valhalla {
   route(request: string): Promise<string>
   traceRoute(request: string): Promise<string>
@@ -20,7 +20,10 @@ export interface Valhalla {
   optimizedRoute(request: string): Promise<string>
 }
 
-/** Opens Valhalla on an extract, with the settings it has by default but for the pairs of a matrix. Installs it and builds its tiles on first use; null when that fails. */
+/**
+ * Opens Valhalla on an extract, with default settings except the pairs of a matrix. Installs it and builds its tiles on
+ * first use; null when that fails.
+ */
 export function openValhalla({ name, path }: Extract, { pairs }: { pairs?: number } = {}): Valhalla | null {
   if (!existsSync(PACKAGE) && !runs('pnpm', ['install', '--ignore-workspace', '--dir', PEER])) {
     console.log('SKIPPED: Valhalla could not be installed (infra/peers/valhalla)')
@@ -62,7 +65,10 @@ interface Settings {
   readonly [section: string]: { logging?: { type: string } }
 }
 
-/** Settings without loggers, which would write between the lines of a bench, and with as many pairs of a matrix as are asked for. */
+/**
+ * Settings without loggers, which would write between the lines of a bench, and with the given maximum pairs of a
+ * matrix.
+ */
 function settled(config: string, pairs: number | undefined): string {
   const settings = JSON.parse(config) as Settings
   for (const section of Object.values(settings)) if (section.logging !== undefined) section.logging.type = ''
@@ -77,7 +83,7 @@ function runs(command: string, flags: readonly string[], options: SpawnSyncOptio
   return spawnSync(command, flags, { ...options, stdio: 'ignore' }).status === 0
 }
 
-/** Cost of our shape over Valhalla's optimum, by Valhalla; NaN where it cannot follow the shape. */
+/** Cost of Terrane's shape divided by Valhalla's optimum, by Valhalla; NaN when it cannot follow the shape. */
 export async function regretOf(valhalla: Valhalla, text: string, mine: Trip, theirs: Trip): Promise<number> {
   if (mine.legs[0]!.shape === theirs.legs[0]!.shape) return 1
   const { costing, costing_options } = JSON.parse(text) as Record<string, unknown>

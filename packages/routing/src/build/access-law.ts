@@ -2,15 +2,15 @@ import { Access } from '../graph/attributes.ts'
 
 /**
  * Access rules as data: the access keys of each mode, the meaning of their values, the modes that a highway class and a
- * barrier let pass, and the differences between countries. Lanes, hours, sizes and a few tags such as `impassable` are
- * read in modules of their own. Source: OpenStreetMap wiki, pages Key:access, Key:oneway, Key:barrier, OSM tags for
- * routing/Access restrictions; for gaps in it, Valhalla 3.6 `lua/graph.lua`.
+ * barrier let pass, and the differences between countries. Other modules read lanes, hours, sizes and a few tags such
+ * as `impassable`. Source: OpenStreetMap wiki, pages Key:access, Key:oneway, Key:barrier, OSM tags for routing/Access
+ * restrictions; for gaps in it, Valhalla 3.6 `lua/graph.lua`.
  */
 
 const { car, foot, wheelchair, bicycle, truck, taxi, bus, moped, motorcycle } = Access
 export const MOTOR = car | truck | bus | taxi | moped | motorcycle
 const ROAD = MOTOR | foot | bicycle
-/** Modes that highways for fast traffic are closed to. */
+/** Modes that are excluded from highways for fast traffic. */
 export const SLOW = bicycle | moped
 
 /**
@@ -44,7 +44,7 @@ const OWN_VALUES: Readonly<Record<string, ReadonlyMap<string, Meaning>>> = {
     ['yes', 'local'],
     ['no', 'unsuitable'],
   ]),
-  // A discouraged mode may still use the way; only cars and lorries are kept out.
+  // A discouraged mode may still use the way; only cars and lorries are excluded.
   bus: table([['yes', 'urban discouraged']]),
   taxi: table([['yes', 'discouraged']]),
   psv: table([['yes', '1 2 discouraged']]),
@@ -68,14 +68,17 @@ export function meaningOf(key: string, value: string): Meaning | undefined {
 
 type TagRule = readonly [key: string, values: readonly string[]]
 
-/** The law of one mode. */
+/** Access rules of one mode. */
 export interface ModeLaw {
   readonly mode: number
   /** Access keys, the most specific first; the first key with a meaning counts. */
   readonly keys: readonly string[]
-  /** Tags that make the whole way one for the mode; they count after the mode's own keys. */
+  /** Tags that designate the whole way for the mode; they count after the mode's own keys. */
   readonly streets?: readonly TagRule[]
-  /** Tags of lanes for the mode, which open a way as well, unless `access` closes it, but to no through traffic where it is for local access. */
+  /**
+   * Tags of lanes for the mode. They also open a way, unless `access` closes it; a way for local access stays closed to
+   * through traffic.
+   */
   readonly lanes?: readonly TagRule[]
   /** Keys of `oneway:*` for the mode, the most specific first; the first existing one counts. */
   readonly oneway: readonly string[]
@@ -142,7 +145,7 @@ export const MODE_LAWS: readonly ModeLaw[] = [
     oneway: ['oneway:bicycle', 'oneway:vehicle'],
     against: [
       [CYCLEWAYS, OPPOSITE],
-      // A lane beside a one-way street that runs against it, or both ways.
+      // A lane beside a one-way street, against its direction or in both directions.
       [CYCLE_ONEWAYS, ['-1', 'no']],
     ],
   },
@@ -169,16 +172,16 @@ export const ACCESS_KEYS: readonly string[] = [
   ),
 ]
 
-/** Lanes that are all for one group of vehicles: whether others may use them is for the keys of these to say. */
+/** All lanes are designated for one group of vehicles; the keys of other vehicles decide whether they may use them. */
 const ALL_DESIGNATED = /^designated(\|designated)*$/
 
 /** Keys of one-way streets, for modes and in general. */
 export const ONEWAY_KEYS: readonly string[] = ['oneway', ...new Set(MODE_LAWS.flatMap(({ oneway }) => oneway))]
 
 /**
- * Keys that may close a way at seasons without dates, for a while, for good, by its lanes, or to a part of a mode that no request names: not read, and said
- * in the warnings of routes. Source: OpenStreetMap wiki, Key:seasonal, Key:winter_road, Tag:ice_road=yes, Key:tidal, Lifecycle prefix, Lanes,
- * Key:access, transport mode hierarchy.
+ * Keys that are not read but may close a way: seasonally without dates, temporarily, permanently, by lanes, or for a
+ * part of a mode that requests cannot name. Routes have warnings about them. Source: OpenStreetMap wiki, Key:seasonal,
+ * Key:winter_road, Tag:ice_road=yes, Key:tidal, Lifecycle prefix, Lanes, Key:access, transport mode hierarchy.
  */
 export const UNREAD_KEYS: readonly { readonly key: string; readonly values: RegExp; readonly modes: number }[] = [
   { key: 'highway', values: /^(ice|winter)_road$/, modes: ROAD },
@@ -200,7 +203,7 @@ export const UNREAD_KEYS: readonly { readonly key: string; readonly values: RegE
   ...['coach', 'tourist_bus'].map((key) => ({ key, values: /^no$/, modes: bus })),
 ]
 
-/** Modes by the people that they carry, and modes that high-occupancy lanes exclude. Source: OpenStreetMap wiki, Key:hov. */
+/** Modes with few occupants, and modes that high-occupancy lanes exclude. Source: OpenStreetMap wiki, Key:hov. */
 export const FEW_PEOPLE = car | taxi
 export const NOT_WITH_MANY = truck | foot | bicycle
 
@@ -218,7 +221,10 @@ const CLASSES: readonly (readonly [modes: number, classes: string])[] = [
 const CLASS_ACCESS = new Map(
   CLASSES.flatMap(([modes, classes]) => classes.split(' ').map((name) => [name, modes] as const)),
 )
-/** Highways that are no street, whatever access tags say: not built or gone, or places beside the street. */
+/**
+ * Highway values that are no streets, whatever the access tags: planned or removed ones, and facilities beside the
+ * street.
+ */
 export const NO_STREETS: ReadonlySet<string> = new Set(
   'proposed planned razed demolished dismantled removed no rest_area services escape emergency_bay'.split(' '),
 )
@@ -234,7 +240,7 @@ export function accessOfClass(highway: string | undefined): number | null {
 const WALK = foot | wheelchair
 const RIDE = WALK | bicycle
 const RIDE_SLOW = RIDE | moped
-/** Fast roads: neither walkers nor riders nor mopeds. */
+/** Fast roads: without pedestrians, bicycles and mopeds. */
 const FAST = car | truck | bus | taxi | motorcycle
 
 type ClassRules = Readonly<Record<string, number>>
@@ -243,7 +249,7 @@ const fast: ClassRules = { trunk: FAST, trunk_link: FAST }
 /**
  * Default access of highway classes in countries that differ from the rest of the world. Facts from OpenStreetMap's
  * wiki, page OSM tags for routing/Access restrictions, which Valhalla's `adminconstants.h` follows too; but unlike
- * there no country opens paths to mopeds: highway=path is closed to motor vehicles.
+ * there, no country opens paths to mopeds: highway=path is closed to motor vehicles.
  */
 export const COUNTRIES: Readonly<Record<string, ClassRules>> = {
   AT: { ...fast, path: WALK },
@@ -295,7 +301,9 @@ const BARRIER_KINDS = new Map(
   BARRIERS.flatMap(([kind, values]) => values.split(' ').map((value) => [value, kind] as const)),
 )
 
-/** Barriers that stop no mode by themselves; a value that is in no list is passed too, and said in the warnings of a route. */
+/**
+ * Barriers that stop no mode by themselves. Unlisted values do not stop either, but routes have a warning about them.
+ */
 const PASSED = new Set(
   'no entrance cattle_grid bump_gate toll_booth border_control sally_port height_restrictor width_restrictor arch kerb'.split(
     ' ',

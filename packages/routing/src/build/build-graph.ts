@@ -26,7 +26,7 @@ import { unreadCounts, unreadTable } from './unread-table.ts'
 import { describeTurns, markInternal, shareInternal } from './turns.ts'
 import { type WayNodes, Ways } from './ways.ts'
 
-/** How a graph is built. */
+/** Options of building a graph. */
 export interface BuildOptions {
   /**
    * Driving side of ways without the tag `driving_side`. When absent, the driving side and the default access and
@@ -43,9 +43,9 @@ export interface BuildOptions {
 }
 
 /**
- * Builds the graph of one or several extracts; elements that several of them hold count once.
+ * Builds the graph of one or several extracts; elements in several of them count once.
  *
- * @param sink takes the arrays of the graph
+ * @param sink receives the arrays of the graph
  * @returns the graph, and the metadata for its file
  * @throws EMPTY_NETWORK when there is no way to travel
  */
@@ -87,7 +87,7 @@ interface Streets {
   readonly bicycleRoutes: ReadonlySet<number>
   readonly restrictions: readonly TurnRule[]
   readonly unreadTurns: readonly UnreadTurn[]
-  /** Null where one side holds for all. */
+  /** Null when one driving side applies to all. */
   readonly borders: Borders | null
 }
 
@@ -109,7 +109,7 @@ async function readStreets(
   return { ...streets, borders }
 }
 
-/** Ways in their countries, cut into links. */
+/** Ways with the facts of their countries, cut into links. */
 function joined(
   { ways: columns, bicycleRoutes, restrictions, unreadTurns }: Collected,
   nodes: NodeIndex,
@@ -231,7 +231,7 @@ function sideAt({ edges, borders }: Network, wayOf: (edge: number) => WayFacts, 
     wayOf(edges.firstEdge[node]! + i),
   )
   if (borders === null) return driveOnRight(leaving[0]!)
-  // A boat brings its side along.
+  // Ferries do not count, because their driving side may be that of another country.
   const ashore = leaving.filter(({ ferry, railFerry }) => !ferry && !railFerry)
   const onRight = ashore.map(driveOnRight)
   if (onRight.length > 0 && new Set(onRight).size === 1) return onRight[0]!
@@ -270,7 +270,7 @@ function lookups({ ways, links, junctions, nodes, edges }: Network): {
   }
 }
 
-/** Loops at the end of a lesser street: ways that meet themselves and at most one other street. Their positions. */
+/** Positions of loops at the end of a minor street: ways that meet themselves and at most one other street. */
 function findCuldesacs(ways: Ways, { first, node }: WayNodes, nodeCount: number): ReadonlySet<number> {
   const lastWay = new Uint32Array(nodeCount)
   const meetsItself = (way: number): boolean => {
@@ -370,7 +370,7 @@ function signTable(
   }
 }
 
-/** Ids in 32 bits, where all fit. */
+/** Ids as 32-bit integers, if all fit. */
 function narrowIds(ids: Float64Array): Uint32Array | Float64Array {
   return ids.every((id) => id >= 0 && id < 2 ** 32) ? Uint32Array.from(ids) : ids
 }

@@ -43,7 +43,7 @@ export interface TurnRule {
   readonly viaWays: readonly number[]
 }
 
-/** A turn restriction under conditions that are not read, by its via members. */
+/** A turn restriction with unsupported conditions, by its via members. */
 export interface UnreadTurn extends UnreadTag {
   readonly viaNode: number
   readonly viaWays: readonly number[]
@@ -91,7 +91,7 @@ export async function collectWays(
   return { ways: ways.finish(), restrictions, unreadTurns, bicycleRoutes }
 }
 
-/** Closed ways with these keys are areas, not ways around something. */
+/** Closed ways with these keys are areas instead of loops. */
 const AREA_KEYS = ['building', 'landuse', 'leisure', 'natural']
 
 class WayCollector {
@@ -125,7 +125,7 @@ class WayCollector {
     }
   }
 
-  /** The collected ways; of a way that was added twice the first one counts. */
+  /** The collected ways; the first counts when a way was added twice. */
   finish(): WayColumns {
     const ids = this.#ids.take()
     const firstRef = this.#firstRef.take()
@@ -152,7 +152,7 @@ class WayCollector {
   }
 }
 
-/** The columns in the order of the ids, without repetitions. */
+/** The columns sorted by id, without repetitions. */
 function sorted({ ids, facts, factOf, firstRef, refs, located }: WayColumns): WayColumns {
   const order = Uint32Array.from(ids.keys()).toSorted((a, b) => ids[a]! - ids[b]! || a - b)
   const kept = order.filter((way, i) => i === 0 || ids[way] !== ids[order[i - 1]!])
@@ -188,7 +188,7 @@ function maybeWay(columns: TagColumns, row: number, strings: { get(index: number
   return false
 }
 
-/** Keys without a meaning for routing. */
+/** Keys that do not affect routing. */
 const IDLE_KEYS = new Set(['source', 'created_by', 'note', 'fixme', 'FIXME', 'wikidata', 'wikipedia', 'website'])
 
 /** A text that is equal for equal tags. */
@@ -207,7 +207,7 @@ interface Members {
   readonly to: readonly number[]
   readonly viaNode: number
   readonly viaWays: readonly number[]
-  /** All ways. */
+  /** All member ways. */
   readonly ways: readonly number[]
 }
 

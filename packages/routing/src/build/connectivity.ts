@@ -15,12 +15,12 @@ const CONNECTED_MODES = [
   Access.motorcycle,
 ] as const
 
-/** A part of a network with this many nodes is large: a start there is not on an island. */
+/** Minimum number of nodes of a large part of a network; a start there is not on an island. */
 const LARGE_PART = 100
 
 /**
- * For each node the modes in whose network it belongs to a large strongly connected part. Only edges count that no
- * costing option closes and from which no turn is forbidden, so that the answer holds for all of them. Linear time per mode.
+ * For each node the modes in whose network it belongs to a large strongly connected part. Only edges that no costing
+ * option closes and that have no forbidden turns count, so that the result holds for all options. Linear time per mode.
  *
  * @param access modes that may pass each node
  * @param bound modes to which some turn from each edge is forbidden
@@ -68,7 +68,7 @@ function strongParts(
       if (next[node]! < firstEdge[node + 1]!) {
         const edge = next[node]!++
         const to = head[edge]!
-        // A closed node ends the way but may be reached.
+        // A route may end at a closed node, but not pass it.
         if (!isPassed(node) || !isOpen(edge)) continue
         if (index[to] === 0) enter(to)
         else if (onStack[to] === 1) low[node] = Math.min(low[node]!, index[to]!)

@@ -1,14 +1,14 @@
 import { Use } from '../graph/attributes.ts'
 import { firstAtLeast } from '../graph/first-at-least.ts'
 
-/** Cells of the grid have this many units of 1e-7 degrees to a side, as a power of two. */
+/** Side of the grid's cells in units of 1e-7 degrees, as a power of two. */
 const CELL_BITS = 14
 const RADIUS_METERS = 2000
 const METERS_PER_DEGREE = 110567
-/** Rows of cells share a cosine per quarter degree, so that a cell has one density however the extract is cut. */
+/** Rows of cells share a cosine per quarter degree, so that the density of a cell does not depend on the extract. */
 const ROWS_PER_DEGREE = 4
 const MOST = 15
-/** Cells whose density is remembered. */
+/** Maximum number of cells with a cached density. */
 const MOST_KNOWN = 2 ** 16
 
 /** Uses of edges that count as road. */
@@ -49,7 +49,9 @@ function cellOf(lon: number, lat: number): [number, number] {
   return [Math.floor((lon + 1.8e9) / 2 ** CELL_BITS), Math.floor((lat + 9e8) / 2 ** CELL_BITS)]
 }
 
-/** Sums of lengths by cell, row by row, with running totals so that a stretch of a row is one subtraction. */
+/**
+ * Sums of lengths by cell, row by row, with running totals, so that the sum over a part of a row is one subtraction.
+ */
 class Grid {
   readonly #rows = new Map<number, { columns: number[]; totals: number[] }>()
 

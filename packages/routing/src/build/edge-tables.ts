@@ -6,7 +6,7 @@ import { FASTEST, roughened } from './speed.ts'
 import type { WayFacts } from './tags/way.ts'
 import type { TextTable } from './texts.ts'
 
-/** The limits of all edges, in the order of the edges; notes on each edge that it has some. */
+/** The limits of all edges, in the order of the edges; also flags the edges with limits. */
 export function limitTable(
   edges: EdgeTable,
   wayOf: (edge: number) => WayFacts,
@@ -41,7 +41,7 @@ function effectOn({ link, surface }: WayFacts, effect: number): number {
   return TimedEffect.speed + (link ? speed : roughened(speed, surface))
 }
 
-/** The rules of all edges that hold at certain times, in the order of the edges. */
+/** The timed rules of all edges, in the order of the edges. */
 export function timedTable(
   edges: EdgeTable,
   wayOf: (edge: number) => WayFacts,

@@ -13,7 +13,7 @@ import type { WayFacts } from './tags/way.ts'
 import { directedLanes } from './tags/way-lanes.ts'
 import type { Ways } from './ways.ts'
 
-/** Everything the edges are made from. */
+/** Inputs for building the edges. */
 export interface EdgeInputs {
   readonly ways: Ways
   readonly links: LinkTable
@@ -40,7 +40,7 @@ export interface EdgeTable {
   readonly head: Uint32Array
   readonly opposite: Uint32Array
   readonly link: Uint32Array
-  /** One where the edge runs in the order of the points of its link. */
+  /** One when the edge runs in the order of the points of its link. */
   readonly forward: Uint8Array
   readonly length: Uint32Array
   readonly heading: Uint8Array
@@ -54,7 +54,7 @@ export function driveOnRight({ drivingSide }: WayFacts): boolean {
   return drivingSide === 'right'
 }
 
-/** Makes two directed edges of every link and sorts them by the node they leave, best roads first. */
+/** Creates two directed edges per link and sorts them by the node they leave, best roads first. */
 export function makeEdges(inputs: EdgeInputs): EdgeTable {
   const table = emptyTable(inputs)
   orderEdges(inputs, table)
@@ -88,7 +88,7 @@ function emptyTable({ junctions, links, nodes }: EdgeInputs): EdgeTable {
   }
 }
 
-/** Numbers the edges: at each node those first that cars may take, then by class, then those with names. */
+/** Numbers the edges: at each node, edges for cars come first, then by class, then edges with names. */
 function orderEdges(inputs: EdgeInputs, table: EdgeTable): void {
   const { junctions, links, ways, ramps } = inputs
   const nodeOf = new Uint32Array(junctions.count)
@@ -221,7 +221,7 @@ function describe(inputs: EdgeInputs, table: EdgeTable, edge: number, use: numbe
   table.flags[edge] = put(flags, FlagField.timed, facts.timed.length > 0)
 }
 
-/** Modes that a road for motor traffic only is closed to, unless a tag of their own opens it. */
+/** Modes that are excluded from a road for motor traffic only, unless a tag of their own opens it. */
 function closedOnMotorroads({ flags, access }: WayFacts): number {
   if (!flags.motorroad) return 0
   return (Access.foot | Access.wheelchair | Access.bicycle | Access.moped) & ~access.tagged
@@ -249,7 +249,10 @@ function signsAlong({ links, nodes }: EdgeInputs, link: number): LinkSigns {
   return { signal, stop }
 }
 
-/** Whether a sign concerns a direction. Without a direction it does on one-way streets; elsewhere `otherwise` decides. */
+/**
+ * Whether a sign applies to a direction. Without a direction it applies on one-way streets; elsewhere `otherwise`
+ * decides.
+ */
 function applies(sign: Sign | null, forward: boolean, oneway: boolean, otherwise: boolean): boolean {
   if (sign === null) return false
   if (!sign.forward && !sign.backward) return oneway || otherwise
@@ -257,8 +260,8 @@ function applies(sign: Sign | null, forward: boolean, oneway: boolean, otherwise
 }
 
 /**
- * A coordinate of 1e-7 degrees in 1e-6 degrees. Half units go the way they go in Valhalla, which keeps coordinates
- * unsigned and rounds away from zero, so that both draw the same shapes.
+ * A coordinate of 1e-7 degrees in 1e-6 degrees. Half units are rounded as in Valhalla, which stores unsigned
+ * coordinates and rounds away from zero, so that shapes are equal.
  */
 export function sixDecimals(coordinate: number, range: number): number {
   return roundAway(((coordinate + range * 1e7) * 1e-7 - range) * 1e6)
@@ -269,12 +272,12 @@ function headingAlong({ links, nodes }: EdgeInputs, link: number, forward: boole
   const begin = links.firstPoint[link]!
   const end = links.firstPoint[link + 1]! - 1
   const step = forward ? 1 : -1
-  // Computed from the stored precision: on short edges the last digits change the heading.
+  // Computed with the stored precision, because the last digits affect the heading of short edges.
   const lon = (i: number): number => sixDecimals(nodes.lon[links.points[i]!]!, 180) / 1e6
   const lat = (i: number): number => sixDecimals(nodes.lat[links.points[i]!]!, 90) / 1e6
   const first = forward ? begin : end
   const last = forward ? end : begin
-  // A straight link has one heading all along.
+  // A straight link has the same heading everywhere.
   const stop = end - begin > 1 ? last : first
   let walked = 0
   for (let i = first; i !== stop; i += step) {

@@ -19,7 +19,7 @@ export interface LinkTable {
   readonly meters: Float64Array
 }
 
-/** Cuts the ways into links. Ways with nodes that the files lack are cut there, too. */
+/** Cuts the ways into links. Ways are also cut at nodes that the files lack. */
 export function cutIntoLinks(wayNodes: WayNodes, nodes: NodeIndex): LinkTable {
   const junction = findJunctions(wayNodes, nodes)
   const loops = new LoopCutter(nodes.ids.length)
@@ -48,7 +48,7 @@ export function cutIntoLinks(wayNodes: WayNodes, nodes: NodeIndex): LinkTable {
   return table
 }
 
-/** Visits the stretches of ways whose nodes are all there; repeated neighbours are merged. A run lasts for its visit. */
+/** Visits the parts of ways whose nodes all exist; repeated neighbours are merged. A run is valid during its visit. */
 function forEachRun(
   { first, node }: WayNodes,
   nodes: NodeIndex,
@@ -84,9 +84,9 @@ function findJunctions(wayNodes: WayNodes, nodes: NodeIndex): Uint8Array {
 
 const NO_CUTS: ReadonlySet<number> = new Set()
 
-/** Cuts a loop of a way in its middle, so that no link begins where it ends. */
+/** Cuts a loop of a way in the middle, so that no link begins and ends at the same node. */
 class LoopCutter {
-  /** The run that a node was last met in, and where in it. */
+  /** The last run that contained a node, and the position in it. */
   readonly #run: Uint32Array
   readonly #at: Uint32Array
   #runs = 0

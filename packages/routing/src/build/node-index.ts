@@ -50,7 +50,7 @@ export class NodeIndex {
   /** Second pass over the files: coordinates and tags of all nodes. */
   async load(readers: readonly OsmReader[], signal?: AbortSignal): Promise<void> {
     for (const reader of readers) {
-      // Nodes mostly come in ascending order of ids, so the search starts near the last one.
+      // Nodes are mostly in ascending order of ids, so the search starts near the last one.
       let near = 0
       await reader.read(
         ({ nodes, strings }) => {
@@ -71,7 +71,7 @@ export class NodeIndex {
     }
   }
 
-  /** Takes coordinates of nodes that are still unknown from the ways of files with locations on ways. */
+  /** Sets unknown coordinates of nodes from the ways of files with locations on ways. */
   locate(refs: Float64Array, { lon, lat }: NonNullable<WayColumns['located']>): void {
     for (const [i, ref] of refs.entries()) {
       const node = this.find(ref)
@@ -81,7 +81,7 @@ export class NodeIndex {
     }
   }
 
-  /** The first node with at least this id, searched from a near one. O(log distance). */
+  /** The first node with at least this id, searched from a starting position. O(log distance). */
   #atLeast(id: number, near: number): number {
     const { ids } = this
     let low = near

@@ -1,7 +1,7 @@
-/** Maximum number of keys that are remembered: a `Map` throws at 2²⁴, and rare values need no sharing. */
+/** Maximum number of cached keys: a `Map` throws at 2²⁴, and rare values need no sharing. */
 const MOST_KEYS = 2 ** 20
 
-/** Values by number, which are made once for equal keys as far as these are remembered. */
+/** Numbered values that are created once per key, as far as keys are cached. */
 export class Pool<T> {
   readonly values: T[] = []
   readonly #numbers = new Map<string, number>()

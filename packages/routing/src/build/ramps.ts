@@ -21,13 +21,13 @@ export interface RampNetwork {
   readonly nodes: NodeIndex
 }
 
-/** Ramps shorter than this are turn channels if the rest fits. Longer ones must cut a corner. */
+/** Ramps shorter than this are turn channels if the other criteria match. Longer ones must cut a corner. */
 const CHANNEL_METERS = 200
 const NO_CLASS = 255
 
 /**
- * Follows ramps from where they leave ordinary roads, best roads first, and gives every chain of ramps the class of the
- * lesser of the two roads it joins. Rules after Valhalla 3.6 `mjolnir/linkclassification.cc`.
+ * Follows ramps from ordinary roads, best roads first, and gives every chain of ramps the class of the lesser of the
+ * two roads that it joins. Rules after Valhalla 3.6 `mjolnir/linkclassification.cc`.
  */
 export function classifyRamps(network: RampNetwork): RampFacts {
   const classifier = new RampClassifier(network)
@@ -37,7 +37,7 @@ export function classifyRamps(network: RampNetwork): RampFacts {
   return classifier
 }
 
-/** A junction on the way of ramps, with the ramps that lead to and from it. */
+/** A junction on a chain of ramps, with the ramps that lead to and from it. */
 interface RampNode {
   readonly junction: number
   roadClass: number
@@ -129,7 +129,7 @@ class RampClassifier implements RampFacts {
     }
     for (const link of this.#linksAt(start)) {
       if (!this.#isRamp(link) || !this.#leaves(start, link) || this.#done[link] === 1) continue
-      // References are common on the ramps of great roads only.
+      // References are common only on the ramps of major roads.
       rootWay = this.roadClass[link]! <= RoadClass.trunk ? this.#way(link) : null
       enter(link, 0)
     }
@@ -210,7 +210,7 @@ class RampClassifier implements RampFacts {
     return meters < CHANNEL_METERS || this.#cutsCorner(chain, meters)
   }
 
-  /** Whether the roads beside both ends of the chain meet within twice its length: then it is the short side of a corner. */
+  /** Whether the roads at both ends of the chain meet within twice its length, so that it cuts a corner. */
   #cutsCorner(chain: readonly number[], meters: number): boolean {
     const { junctions } = this.#network
     const begin = this.#startOf(chain.at(-1)!)

@@ -8,7 +8,7 @@ import type { NodeFacts } from './tags/node.ts'
 import type { RestrictedTurn } from './tags/relation.ts'
 import type { TurnTable } from './turns.ts'
 
-/** Restrictions over more than two edges, those of any length that hold at certain times, and those of two for some sizes. */
+/** Restrictions over more than two edges, timed ones of any length, and ones over two edges for certain sizes. */
 export interface RuleTable {
   readonly firstRule: Uint32Array
   readonly ruleEdge: Uint32Array
@@ -38,22 +38,22 @@ export interface RestrictionInputs {
   readonly edgesOf: (way: number) => readonly number[]
   /** Facts of a node, such as its barrier. */
   readonly factsOf: (node: number) => NodeFacts
-  /** Number of a text of the graph. */
+  /** Number of a text in the graph. */
   readonly textOf: (text: string) => number
 }
 
-/** Edges that must not follow each other. */
+/** A forbidden sequence of edges. */
 interface Forbidden {
   readonly edges: readonly number[]
   readonly modes: number
 }
 
-/** Longest detour over via ways that is followed. */
+/** Maximum number of edges over via ways. */
 const MOST_VIA_EDGES = 20
-/** Most paths over via ways that are followed at once; ways side by side have as many as their orders. */
+/** Maximum number of concurrent paths over via ways; parallel ways would have as many as their orders. */
 const MOST_VIA_PATHS = 100
 
-/** Enters restrictions over a node into the turn table and returns those over ways, and those for certain times. */
+/** Enters restrictions over a node into the turn table; returns restrictions over ways and timed ones. */
 export function applyRestrictions(rules: readonly TurnRule[], inputs: RestrictionInputs): RuleTable {
   const sequences: (Forbidden & { size: SizeLimit | null })[] = []
   const timed: (Forbidden & { text: number })[] = []
@@ -97,7 +97,7 @@ export function applyRestrictions(rules: readonly TurnRule[], inputs: Restrictio
   }
 }
 
-/** The turns over a node that do not go back. */
+/** The turns over a node without U-turns. */
 function passages(inputs: RestrictionInputs, node: number): [from: number, to: number][] {
   const leaving = edgesAt(inputs, node)
   return leaving.flatMap((back) =>
@@ -111,7 +111,7 @@ function firstOf(sequences: readonly Forbidden[]): Uint32Array {
   return first
 }
 
-/** Modes to which some turn from each edge is forbidden, by itself or as the beginning of a longer rule. */
+/** Modes with a forbidden turn from each edge, as a turn or as the beginning of a longer rule. */
 export function boundModes(
   edges: EdgeTable,
   turns: TurnTable,
@@ -150,7 +150,7 @@ function forbiddenTurns(rule: TurnRule, inputs: RestrictionInputs): [from: numbe
     })
 }
 
-/** Chooses, among several edges of the target way, the one that the restriction can mean. */
+/** Chooses the edge of the target way that fits the restriction best. */
 function chooseTarget(
   inputs: RestrictionInputs,
   node: number,
@@ -197,13 +197,16 @@ function setOn(inputs: RestrictionInputs, from: number, to: number, field: Field
   turns.info[at] = put(before, field, get(before, field) | bits)
 }
 
-/** The sequences that a restriction over ways forbids: by the order of its via members, or else by any that connects. */
+/**
+ * The edge sequences that a restriction over ways forbids: in the order of its via members, else in any order that
+ * connects.
+ */
 function forbiddenSequences(rule: TurnRule, inputs: RestrictionInputs): Forbidden[] {
   const ordered = sequencesOver(rule, inputs, (left) => left.slice(0, 1))
   return ordered.length > 0 || rule.viaWays.length === 1 ? ordered : sequencesOver(rule, inputs, (left) => left)
 }
 
-/** Which of the via ways that are left may follow. */
+/** Returns the remaining via ways that may come next. */
 type NextWays = (left: readonly number[]) => readonly number[]
 
 /** Sequences of edges: from, along the via ways, and the turn at their end. */

@@ -3,7 +3,7 @@ import type { WayFacts } from './tags/way.ts'
 
 const PARTS = ['access', 'speeds', 'flags', 'limits', 'timed', 'unread', 'names'] as const
 
-/** Shares equal parts of the facts of ways, so that ways that differ in one tag do not store everything twice. */
+/** Shares equal parts of the facts of ways, so that ways that differ in one tag share the rest. */
 export class SharedFacts {
   readonly #parts = new Pool<unknown>()
 

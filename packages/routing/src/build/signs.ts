@@ -19,7 +19,7 @@ export interface SignInputs {
   readonly factsOf: (node: number) => NodeFacts
 }
 
-/** Whether a node is a fork: the road divides, all arms alike. */
+/** Whether a node is a fork: the road divides into similar arms. */
 export function isFork({ edges, wayOf, factsOf }: SignInputs, node: number): boolean {
   const { total, ramps, drivable } = countArms(edges, wayOf, node)
   if (total <= 2 || drivable <= 1) return false
@@ -28,7 +28,7 @@ export function isFork({ edges, wayOf, factsOf }: SignInputs, node: number): boo
   return ramps === 0 || (ramps === drivable && total === ramps + 1)
 }
 
-/** Signs for drivers at the beginning of an edge; empty where cars may not enter it. */
+/** Signs for drivers at the beginning of an edge; empty when cars may not enter it. */
 export function signsOf(inputs: SignInputs, node: number, edge: number): Sign[] {
   const { edges, wayOf, factsOf } = inputs
   const info = edges.info[edge]!
@@ -37,7 +37,7 @@ export function signsOf(inputs: SignInputs, node: number, edge: number): Sign[] 
   const use = get(info, EdgeField.use)
   const fork = isFork(inputs, node)
   const ramp = use === Use.ramp
-  // Away from exits, signs guide along the road instead of off it.
+  // Away from exits, signs point along the road instead of off it.
   const guide = use === Use.turnChannel || (!ramp && !fork)
   const texts = edges.forward[edge] === 1 ? way.names.signsForward : way.names.signsBackward
   const atExit = ramp && !fork

@@ -3,7 +3,7 @@ import type { LegalSpeeds } from './country/legal-speeds.ts'
 import type { WaySpeeds } from './tags/way.ts'
 
 export const FASTEST = 140
-/** Denser than this is town. */
+/** Maximum density of rural areas; denser ones are towns. */
 const RURAL_DENSITY = 8
 /** Speeds in towns by road class. Source of all figures here: Valhalla 3.6 `mjolnir/speed_assigner.h`. */
 const TOWN_SPEEDS = [89, 73, 57, 49, 40, 35, 30, 20]
@@ -25,7 +25,7 @@ export interface SpeedInputs {
   readonly density: number
   /** Length of the way the edge is a part of. */
   readonly meters: number
-  /** Seconds the way takes by its tag, for ferries; or zero. */
+  /** Duration of the way by its tag in seconds, for ferries; or zero. */
   readonly duration: number
   readonly legalSpeeds: LegalSpeeds | null
 }
@@ -48,7 +48,7 @@ export function edgeSpeed(edge: SpeedInputs): number {
   return Math.max(1, edge.surface >= Surface.pavedRough ? Math.floor(speed / 2) : speed)
 }
 
-/** Legal speed of an edge without a speed limit sign; infinite where the law sets no limit. */
+/** Legal speed of an edge without a speed limit sign; infinite without a legal limit. */
 function legalLimit({ legalSpeeds, roadClass, use, density }: SpeedInputs): number {
   if (legalSpeeds === null) return Infinity
   const { motorway, urban, rural, livingStreet } = legalSpeeds

@@ -1,9 +1,9 @@
 import type { StreetName } from './tags/way-names.ts'
 
-/** Most entries of a `Map`, less one (V8). */
+/** Maximum number of entries of a `Map`, less one (V8). */
 const MAP_ENTRIES = 2 ** 24 - 1
 
-/** Numbers of texts in the order of their first use, as many as there are: in as many maps as that takes. */
+/** Numbers of texts in the order of their first use, in as many maps as needed. */
 class TextNumbers {
   readonly #maps = [new Map<string, number>()]
   readonly #most: number
@@ -36,7 +36,7 @@ class TextNumbers {
 export class TextTable {
   readonly #numbers: TextNumbers
 
-  /** @param most entries of a map, fewer than it can have for tests */
+  /** @param most maximum number of entries of a map; tests use a small one */
   constructor(most?: number) {
     this.#numbers = new TextNumbers(most)
   }
@@ -63,7 +63,7 @@ export class NameTable {
   readonly #texts: TextTable
   readonly #lists: number[][] = [[]]
   readonly #numbers = new TextNumbers()
-  /** Texts of a list that count as its name, as a set. */
+  /** Texts of a list that count for comparing names, as a set. */
   readonly #sets: ReadonlySet<number>[] = [new Set()]
 
   constructor(texts: TextTable) {

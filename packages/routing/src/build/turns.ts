@@ -40,7 +40,7 @@ export function describeTurns(inputs: TurnInputs): TurnTable {
   return { firstTurn, info }
 }
 
-/** @param from the edge that leaves the node against the direction of arrival */
+/** @param from the opposite of the edge of arrival: the edge that leaves the node */
 function describeTurn(inputs: TurnInputs, node: number, from: number, to: number): number {
   const { edges } = inputs
   const arrival = headingDegrees(edges.heading[from]!) + 180
@@ -137,7 +137,7 @@ function stopImpact(inputs: TurnInputs, turn: DescribedTurn): number {
   return Math.min(impact, MOST_IMPACT)
 }
 
-/** A turn over the lane of oncoming traffic. */
+/** Whether a turn crosses oncoming traffic. */
 function acrossTraffic({ driveOnRight }: TurnInputs, { node, turn }: DescribedTurn): boolean {
   return driveOnRight(node)
     ? turn === Turn.left || turn === Turn.sharpLeft
@@ -152,7 +152,7 @@ function crossing(edges: EdgeTable, node: number, from: number, to: number): { b
     if (get(edges.traffic[other]!, TrafficField.link) === 0) onlyRamps = false
     const arriving = get(edges.info[edges.opposite[other]!]!, EdgeField.access)
     if (other === from || other === to || (arriving & Access.car) === 0) continue
-    // Traffic on a roundabout is slow: it counts as two classes less.
+    // Traffic on a roundabout is slow, so it counts as two classes lower.
     const lowered = get(edges.traffic[other]!, TrafficField.roundabout) === 1 ? 2 : 0
     best = Math.min(best, roadClassOf(edges, other) + lowered)
   }
@@ -163,7 +163,7 @@ function roadClassOf(edges: EdgeTable, edge: number): number {
   return get(edges.info[edge]!, EdgeField.roadClass)
 }
 
-/** Turning back where two carriageways become one (the tip of a pencil), or on crossing cycleways. */
+/** U-turns where two carriageways become one (the tip of a pencil), or on crossing cycleways. */
 function isTurnBack(inputs: TurnInputs, turn: DescribedTurn): boolean {
   const { edges } = inputs
   const { node, from, to, degrees, left, right } = turn
@@ -185,18 +185,18 @@ function onlyTowards(edges: EdgeTable, edge: number): boolean {
   return car(edge) && !car(edges.opposite[edge]!)
 }
 
-/** Longest edge inside a crossing. */
+/** Maximum length of an edge inside a crossing, in metres. */
 const INTERNAL_METERS = 32
 
 /**
- * Marks the short edges that lie inside a crossing of divided roads: a one-way arrives at one end and another leaves
+ * Marks short edges inside a crossing of dual carriageways: a one-way street arrives at one end and another one leaves
  * from the other, both at an angle.
  */
 export function markInternal(edges: EdgeTable): void {
   for (const edge of edges.traffic.keys()) if (isInsideCrossing(edges, edge)) mark(edges, edge)
 }
 
-/** Gives both directions the mark of either. Turns are described before that. */
+/** Marks both directions when one is marked. Turns must be described before. */
 export function shareInternal(edges: EdgeTable): void {
   const marked = edges.traffic.map((traffic) => get(traffic, TrafficField.internal))
   edges.opposite.forEach((opposite, edge) => {
@@ -228,13 +228,13 @@ function isInsideCrossing(edges: EdgeTable, edge: number): boolean {
 }
 
 interface CrossTurns {
-  /** A one-way street meets the edge at an angle. */
+  /** Whether a one-way street meets the edge at an angle. */
   readonly oneway: boolean
   readonly left: boolean
   readonly right: boolean
 }
 
-/** Turns from streets onto an edge, or from it onto streets; null where a roundabout is among them. */
+/** Turns from streets onto an edge, or from it onto streets; null when a roundabout is among them. */
 function crossTurns(edges: EdgeTable, edge: number, leaving: boolean): CrossTurns | null {
   const opposite = edges.opposite[edge]!
   const node = leaving ? edges.head[edge]! : edges.head[opposite]!

@@ -47,16 +47,16 @@ export interface UnreadCount {
   readonly count: number
 }
 
-/** Most kinds of tags that a graph file lists. */
+/** Maximum number of tags that a graph file lists. */
 const MOST_COUNTS = 1000
 
-/** How often each tag that is not read is on the map, the most frequent first. */
+/** Counts of each unsupported tag on the map, the most frequent first. */
 export function unreadCounts(graph: Graph): UnreadCount[] {
   const { unreadPlace, unreadText, edgeCount, edgeShape, shapeWay } = graph
   const texts = new TextReader(graph)
   const places = new Map<number, Set<number>>()
   unreadPlace.forEach((place, i) => {
-    // Nodes by numbers that no way has.
+    // Nodes get negative numbers, which no way has.
     const element = place < edgeCount ? shapeWay[edgeShape[place]!]! : -1 - place
     const known = places.get(unreadText[i]!)
     if (known === undefined) places.set(unreadText[i]!, new Set([element]))

@@ -21,7 +21,10 @@ export class Ways {
     return this.#facts[this.#factOf[way]!]!
   }
 
-  /** The same ways with facts that depend on the way. `key` is equal where `change` gives the same for equal facts. */
+  /**
+   * The same ways with facts that depend on the way. Ways with equal facts and equal `key` must have equal results of
+   * `change`.
+   */
   withFacts(key: (way: number) => string, change: (facts: WayFacts, key: string) => WayFacts): Ways {
     const pool = new Pool<WayFacts>()
     const factOf = this.#factOf.map((fact, way) => {

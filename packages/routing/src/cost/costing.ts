@@ -4,14 +4,14 @@ import type { Family, TravelMode } from './profile.ts'
 import type { Rights } from './rights.ts'
 
 /**
- * What it costs one mode to travel the network. Costs are seconds with preferences, seconds are plain time; a path's
+ * Costs of travelling the network in one mode. Costs are seconds with preferences, seconds are plain time; a path's
  * cost is the sum over its edges and the turns between them. A costing is independent of searches.
  */
 export interface Costing {
   readonly mode: Mode
   readonly family: Family
   readonly options: CostOptions
-  /** Bit of the access masks that this mode needs. */
+  /** Bit of the mode in the access masks. */
   readonly access: number
   readonly rights: Rights
   /** Names that guidance uses for the mode. */
@@ -19,7 +19,8 @@ export interface Costing {
   readonly travelType: string
   readonly exclusions: Exclusions
   /**
-   * Seconds that a search adds for leaving a street for local traffic, which a route must not cross from end to end.
+   * Penalty in seconds of a search for leaving a street for local traffic, which a route must not use for through
+   * traffic.
    */
   readonly throughLocal: number
 
@@ -27,23 +28,23 @@ export interface Costing {
   isLocal(edge: number): boolean
   /** Whether an edge may be used at all. */
   edgeOpen(edge: number): boolean
-  /** Whether a location may be put on an edge, and its reach be followed over it. */
+  /** Whether a location may be snapped to an edge, and its reach may use the edge. */
   snapOpen(edge: number): boolean
   /** Whether the vehicle is larger than a limit, of a type as in `Limit`. */
   exceeds(type: number, limit: number): boolean
   /** Whether a node may be passed. */
   nodeOpen(node: number): boolean
-  /** Cost and seconds of a whole edge that is open, at a speed that holds for the moment; at the usual one when absent. */
+  /** Cost and seconds of a whole open edge at the given current speed; by default at the usual speed. */
   edgeCost(edge: number, kmh?: number): number
   edgeSeconds(edge: number, kmh?: number): number
   /**
-   * Cost of the turn from one edge onto another; infinite where it is forbidden, turning around apart.
+   * Cost of the turn from one edge onto another; infinite when it is forbidden, except for U-turns.
    *
    * @param turn the facts of the turn
-   * @param internal the first edge is a short one inside a crossing, entered by a turn to the same side
+   * @param internal whether the first edge is a short one inside a crossing, entered by a turn to the same side
    */
   turnCost(from: number, to: number, turn: number, internal: boolean): number
-  /** Cost of a turn of a finished path, without the penalties that only steer searches. */
+  /** Cost of a turn of a finished path, without penalties that only guide searches. */
   pathTurnCost(from: number, to: number, turn: number): number
   turnSeconds(from: number, to: number, turn: number): number
 }

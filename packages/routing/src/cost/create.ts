@@ -12,14 +12,14 @@ import { AT_SOME_TIME, Rights } from './rights.ts'
 import { TurnView } from './turn-view.ts'
 import { Vehicle } from './vehicle.ts'
 
-/** The costing that the profile of a mode describes, on a graph. */
+/** The costing of a mode's profile on a graph. */
 export function createCosting(network: Graph, mode: Mode, options: CostOptions): Costing {
   const profile: Profile = PROFILES[mode]
   const { family, travelMode } = profile
   const travelType =
     typeof profile.travelType === 'string' ? profile.travelType : String(options[profile.travelType.option])
   const access = typeof profile.access === 'number' ? profile.access : profile.access[travelType]!
-  // A street for local traffic may be open to all at some hours.
+  // A street for local traffic may be open to through traffic at some hours.
   const graph = options[AT_SOME_TIME] === true ? withoutLocalHours(network, access) : network
   const rights = new Rights(graph, access, options)
   const vehicle = rights.ignoresLimits ? null : new Vehicle(graph, access, profile, options)
@@ -31,7 +31,7 @@ export function createCosting(network: Graph, mode: Mode, options: CostOptions):
   const passesYards = (access & MOTOR_ACCESS) === 0
   const isLocal = (at: number): boolean =>
     passesYards ? (get(graph.edgeFlags[at]!, FlagField.local) & access) !== 0 : isForLocals(graph, at, access)
-  // With `AT_SOME_TIME` a street counts with the fastest of its usual and timed speeds.
+  // With `AT_SOME_TIME`, the fastest of a street's usual and timed speeds counts.
   const fastest = options[AT_SOME_TIME] === true ? timedSpeeds(graph, access) : null
   const refusesCash = profile.paysTolls === true && options.exclude_cash_only_tolls === true
   return {

@@ -2,7 +2,7 @@ import { Use } from '../graph/attributes.ts'
 import { EdgeField, get, isForLocals, NodeField, tailOf, TrafficField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 
-/** An edge of a graph for cost functions. One view moves from edge to edge; its values are read on demand. */
+/** An edge of a graph for cost functions. One view is moved from edge to edge; its values are read on demand. */
 export class EdgeView {
   readonly #graph: Graph
   readonly #access: number
@@ -11,7 +11,7 @@ export class EdgeView {
   #traffic = 0
   #kmh = 0
 
-  /** @param access bit of the access masks of the mode */
+  /** @param access bit of the mode in the access masks */
   constructor(graph: Graph, access: number) {
     this.#graph = graph
     this.#access = access
@@ -39,7 +39,7 @@ export class EdgeView {
     return get(this.#info, EdgeField.use)
   }
 
-  /** The edge is a cycleway, a footway or a path. */
+  /** Whether the edge is a cycleway, a footway or a path. */
   get isPath(): boolean {
     const { use } = this
     return use === Use.cycleway || use === Use.footway || use === Use.path
@@ -74,12 +74,12 @@ export class EdgeView {
     return this.#kmh || get(this.#traffic, TrafficField.speed)
   }
 
-  /** Km/h of trucks where they have a limit of their own; else zero. */
+  /** Truck speed in km/h if trucks have their own limit; else zero. */
   get truckSpeed(): number {
     return get(this.#traffic, TrafficField.truckSpeed)
   }
 
-  /** Density of roads, 0 … 15: the mean of both ends. */
+  /** Density of roads, 0 … 15, as the mean of both ends. */
   get density(): number {
     const { nodeInfo, edgeHead } = this.#graph
     const end = get(nodeInfo[edgeHead[this.#edge]!]!, NodeField.density)
@@ -98,7 +98,7 @@ export class EdgeView {
     return get(this.#traffic, TrafficField.bikeNetwork) === 1
   }
 
-  /** Bicycles must use the path beside the street. */
+  /** Whether bicycles must use the path beside the street. */
   get hasSidepath(): boolean {
     return get(this.#traffic, TrafficField.useSidepath) === 1
   }
@@ -119,7 +119,7 @@ export class EdgeView {
     return get(this.#traffic, TrafficField.roundabout) === 1
   }
 
-  /** The edge is for local traffic only. */
+  /** Whether the edge is for local traffic only. */
   get isLocal(): boolean {
     return isForLocals(this.#graph, this.#edge, this.#access)
   }

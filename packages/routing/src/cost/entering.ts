@@ -10,12 +10,12 @@ interface EnteringRules {
    * crossings.
    */
   readonly isOnFoot?: boolean
-  /** Driveways have no penalty of streets for local traffic. */
+  /** Whether driveways are exempt from the penalty of streets for local traffic. */
   readonly ignoresDriveways?: boolean
 }
 
 /**
- * Cost and time of entering a street apart from the turn itself: barriers, tolls, ferries, kinds of street to avoid.
+ * Cost and time of entering a street, without the turn itself: barriers, tolls, ferries, kinds of street to avoid.
  * Source: Valhalla 3.6 `sif/dynamiccost.h`.
  */
 export function entering(options: OptionReader, rules: EnteringRules): TurnCosts {
@@ -50,7 +50,7 @@ export function entering(options: OptionReader, rules: EnteringRules): TurnCosts
   }
 }
 
-/** Seconds at barriers, tolls and ferries, with their penalties or without. */
+/** Seconds at barriers, tolls and ferries, with or without their penalties. */
 function waiting(options: OptionReader, isOnFoot: boolean, isPenalized: boolean): (turn: TurnView) => number {
   const { ferry, railFerry } = preferences(options)
   const wait = (cost: string, penalty: number): number => options.number(cost) + (isPenalized ? penalty : 0)

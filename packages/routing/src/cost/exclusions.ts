@@ -6,20 +6,21 @@ import type { Profile } from './profile.ts'
 import type { Vehicle } from './vehicle.ts'
 
 /**
- * Penalty in seconds for entering or leaving an excluded street: more than any route takes, so that the cheapest path
- * does so as rarely as possible.
+ * Penalty in seconds for entering or leaving an excluded street: more than the duration of any route, so that the
+ * cheapest path does so as rarely as possible.
  */
 const BORDER_PENALTY = 432_000
 
 /**
- * Kinds of streets that the options of a costing exclude, and kinds that a vehicle may use for local access only.
- * A trip that begins or ends on such a street may leave it or get there, as in Valhalla 3.6 (`sif/dynamiccost.h`), whose searches from both ends never enter one from another street.
- * That depends on where a path begins, so weights discourage it and `arePassed` judges the path that was found.
+ * Kinds of streets that the options of a costing exclude, and kinds that a vehicle may use for local access only. A
+ * trip may begin or end on such a street, as in Valhalla 3.6 (`sif/dynamiccost.h`), whose searches from both ends never
+ * enter one from another street. Edge weights cannot depend on the begin of a path, so they only discourage such
+ * streets, and `arePassed` checks the path found.
  */
 export class Exclusions {
   readonly #kinds: readonly ((edge: number) => boolean)[]
 
-  /** @param vehicle whose limits hold, or null where they do not */
+  /** @param vehicle with its limits, or null to ignore limits */
   constructor(graph: Graph, profile: Profile, options: CostOptions, vehicle: Vehicle | null) {
     const { edgeInfo, edgeTraffic } = graph
     const carries = (field: 'bridge' | 'tunnel' | 'toll') => (edge: number) =>

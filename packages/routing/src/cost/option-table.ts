@@ -1,13 +1,13 @@
 /** Options of a mode after defaults: numbers in seconds, metres, tonnes, km/h or shares; names in lower case. */
 export type CostOptions = Readonly<Record<string, number | boolean | string>>
 
-/** A number with its bounds: least, default, most. Outside of them the default counts. */
+/** A number with its bounds: minimum, default, maximum. Outside of them the default is used. */
 export type Range = readonly [least: number, fallback: number, most: number]
 
-/** Options by name: ranges, booleans by their default, or texts whose first is the default. */
+/** Options by name: ranges, booleans by their default, or texts with the default first. */
 export type OptionTable = Readonly<Record<string, Range | boolean | readonly string[]>>
 
-/** Options whose default, marked by a value of its own, depends on the text of another option. */
+/** Options with a default that depends on the text of another option; a special value marks it as unset. */
 export type DependentDefaults = Readonly<
   Record<string, { readonly unset: number; readonly by: string; readonly values: Readonly<Record<string, number>> }>
 >
@@ -50,7 +50,7 @@ export const COMMON: OptionTable = {
   ignore_construction: false,
 }
 
-/** How much streets are disliked that are faster than the vehicle, for each km/h. Since Valhalla 3.6.2. */
+/** Penalty for streets that are faster than the vehicle, per km/h. Since Valhalla 3.6.2. */
 export const FAST_STREETS: OptionTable = { speed_penalty_factor: [0, 0.05, 1] }
 export const TOLL_BOOTHS: OptionTable = { toll_booth_cost: duration(15), toll_booth_penalty: duration(0) }
 export const RAIL_FERRIES: OptionTable = { rail_ferry_cost: duration(300), use_rail_ferry: preference(0.4) }

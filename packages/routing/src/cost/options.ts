@@ -5,7 +5,7 @@ import { type Mode, PROFILES } from './profiles/index.ts'
 
 export type { CostOptions, Mode }
 
-/** The ways to travel that a request can name. */
+/** The travel modes that a request can name. */
 export const MODES = Object.keys(PROFILES) as readonly Mode[]
 
 /**
@@ -35,7 +35,7 @@ function read(mode: Mode, said: Json): CostOptions {
 
 const NO_ELEVATION = 'the graph has no elevation'
 
-/** Options that a mode has, as in Valhalla, and that change nothing here, and why. */
+/** Valhalla's options of a mode without an effect here, with the reason. */
 const WITHOUT_EFFECT: Readonly<Partial<Record<Mode, Readonly<Record<string, string>>>>> = {
   bicycle: {
     ...noUse('bicycle', 'service_factor', 'exclude_unpaved', 'exclude_cash_only_tolls', 'fixed_speed'),
@@ -53,7 +53,7 @@ function noUse(mode: string, ...names: readonly string[]): Record<string, string
   return Object.fromEntries(names.map((name) => [name, `costing ${mode} makes no use of it`]))
 }
 
-/** Options that are read elsewhere, or whose fate other warnings tell. */
+/** Options that are read elsewhere, or have other warnings. */
 const READ_ELSEWHERE = new Set(['disable_hierarchy_pruning', 'hierarchy_limits', 'ignore_closures'])
 
 /** Ignored options of a request: names that the mode does not have, and values out of bounds. */

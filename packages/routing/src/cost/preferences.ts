@@ -1,6 +1,6 @@
 import type { OptionReader } from './profile.ts'
 
-/** How much a kind of street is avoided or liked: seconds of penalty when it is entered, and a factor of its cost. */
+/** Preference for a kind of street: penalty in seconds for entering it, and a factor of its cost. */
 interface Preference {
   readonly factor: number
   readonly penalty: number

@@ -2,18 +2,18 @@ import type { EdgeView } from './edge-view.ts'
 import type { DependentDefaults, OptionTable } from './option-table.ts'
 import type { TurnView } from './turn-view.ts'
 
-/** Part of the network that modes share: they may travel the same kinds of edges. */
+/** Group of modes that may travel the same kinds of edges. */
 export type Family = 'motor' | 'bicycle' | 'foot'
 
-/** Ways to move that guidance words differently. */
+/** Travel modes with different wording in guidance. */
 export type TravelMode = 'drive' | 'bicycle' | 'pedestrian'
 
-/** A way to travel: its vehicle, the options of its requests, and what edges and turns cost it. */
+/** A travel mode: its vehicle, the options of its requests, and its costs of edges and turns. */
 export interface Profile {
   readonly family: Family
   /** Source of the figures. */
   readonly source: string
-  /** Bit of the access masks, and the name of the vehicle; a record by option value if an option decides. */
+  /** Bit in the access masks, and name of the vehicle; a record by option value if an option decides. */
   readonly access: number | Readonly<Record<string, number>>
   readonly travelMode: TravelMode
   readonly travelType: string | { readonly option: string }
@@ -23,16 +23,18 @@ export interface Profile {
   readonly sizes: Readonly<Record<number, string>>
   /** Options by which requests exclude kinds of streets, besides the options of every mode. */
   readonly excludesUnpaved?: true
-  /** Toll booths that take cash only can be excluded. */
+  /** Whether toll booths for cash only can be excluded. */
   readonly paysTolls?: true
-  /** Most seconds that a location costs for being put on a street that is not the nearest. */
+  /** Maximum penalty in seconds of a location for a street that is not the nearest. */
   readonly farPenalty: number
-  /** Maximum locations of a request, metres along them as the crow flies, and metres between any two of a matrix. */
+  /**
+   * Maximum number of locations of a request, maximum straight-line metres along them, and between any two of a matrix.
+   */
   readonly most: { readonly locations: number; readonly meters: number; readonly matrixMeters: number }
   readonly costs: (options: OptionReader) => ModeCosts
 }
 
-/** Options of a request by name: numbers (0 where the mode has none such), or whether one is set, or its text. */
+/** Options of a request by name: numbers (0 if the mode lacks the option), whether one is set, or its text. */
 export interface OptionReader {
   readonly number: (name: string) => number
   readonly is: (name: string) => boolean
@@ -40,9 +42,9 @@ export interface OptionReader {
 }
 
 /**
- * Penalty in seconds for crossing a street for local traffic from end to end: more than any detour within a region, but
- * such a street is still crossed where there is no other way. Valhalla forbids it to motor vehicles and searches again
- * without the ban when there is no route.
+ * Penalty in seconds for through traffic on a street for local traffic: more than any detour within a region, but such
+ * a street is still used if there is no other way. Valhalla forbids it to motor vehicles and searches again without the
+ * ban when there is no route.
  */
 export const THROUGH_PENALTY = 43200
 
@@ -50,12 +52,12 @@ export const THROUGH_PENALTY = 43200
 export interface ModeCosts {
   readonly edge: EdgeCosts
   readonly turn: TurnCosts
-  /** Whether an edge that the mode has access to may be passed, and whether a path may begin or end on it. */
+  /** Whether the mode may travel an edge that it has access to, and whether a path may begin or end on it. */
   readonly mayPass: (edge: EdgeView) => boolean
   readonly mayEnd: (edge: EdgeView) => boolean
-  /** Modes whose access is enough where the mode has none, at a price. */
+  /** Modes whose edges may also be used at a penalty. */
   readonly tolerates?: number
-  /** Seconds that searches pay for crossing streets for local traffic from end to end; none where absent. */
+  /** Seconds that searches add for through traffic on streets for local traffic; none when absent. */
   readonly throughLocal?: number
 }
 

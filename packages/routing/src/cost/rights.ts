@@ -4,13 +4,13 @@ import type { Graph } from '../graph/graph.ts'
 import { timedOpenings } from '../graph/timed.ts'
 import type { CostOptions } from './option-table.ts'
 
-/** Access of a mode, with the rules that its options ignore. As in Valhalla 3.6 (`sif/dynamiccost.h`). */
+/** Access of a mode, with the rules that its options disable. As in Valhalla 3.6 (`sif/dynamiccost.h`). */
 export class Rights {
-  /** Some options open streets to the mode that no mode of its family may take. */
+  /** Whether options open streets that no mode of the family may use. */
   readonly everywhere: boolean
-  /** Modes whose forbidden turns are forbidden here. */
+  /** Modes whose turn restrictions apply. */
   readonly boundModes: number
-  /** Limits of height, weight and the like are ignored. */
+  /** Whether limits of height, weight and the like are ignored. */
   readonly ignoresLimits: boolean
   readonly #graph: Graph
   readonly #access: number
@@ -18,10 +18,10 @@ export class Rights {
   readonly #along: number
   readonly #against: number
   readonly #ignoresConstruction: boolean
-  /** Modes that may use an edge at certain times only; null where such edges stay closed. */
+  /** Modes that may use an edge only at certain times; null when such edges stay closed. */
   readonly #openings: ReadonlyMap<number, number> | null
 
-  /** @param access bit of the access masks of the mode */
+  /** @param access bit of the mode in the access masks */
   constructor(graph: Graph, access: number, options: CostOptions) {
     this.#graph = graph
     this.#access = access
@@ -53,7 +53,7 @@ export class Rights {
   }
 }
 
-/** Option, which no request has, of a costing that may use all that is open at some time. */
+/** Internal option of a costing that may use everything that is open at some time; requests cannot set it. */
 export const AT_SOME_TIME = 'at_some_time'
 
 const ANY_MODE = EdgeField.access.mask

@@ -4,8 +4,8 @@ import type { OptionReader, TurnCosts } from './profile.ts'
 import { Side, type TurnView } from './turn-view.ts'
 
 /**
- * Weights of a motor vehicle's turns, each multiplied by how likely one has to stop. Where one drives on the right, a left
- * turn is `far`. Source: Valhalla 3.6 `sif/autocost.cc`.
+ * Weights of a motor vehicle's turns, multiplied by the stop impact. With driving on the right, a left turn is `far`.
+ * Source: Valhalla 3.6 `sif/autocost.cc`.
  */
 const MOTOR_TURN = {
   [Side.straight]: 0.5,
@@ -17,14 +17,14 @@ const MOTOR_TURN = {
   [Side.far]: 2.5,
   [Side.slightFar]: 0.75,
 }
-/** Weight of a turn between streets to both sides, whatever its direction. */
+/** Weight of a turn at a crossing with streets on both sides, in any direction. */
 const CROSSING = 2
-/** Weight of a ramp's begin or end. */
+/** Weight of entering or leaving a ramp. */
 const RAMP = 1.5
 const RAMP_AT_ROUNDABOUT = 2
 const U_TURN_COST = 600
 const PENCIL_POINT_FACTOR = 15
-/** Factor of stops by density of roads: they take longer in towns. */
+/** Factor of stops by density of roads, because stops take longer in towns. */
 const STOP_DENSITY = [1, 1, 1, 1, 1, 1.1, 1.2, 1.3, 1.4, 1.6, 1.9, 2.2, 2.5, 2.8, 3.1, 3.5]
 
 const U_TURN_SECONDS = 20
@@ -32,11 +32,11 @@ const SIGNAL_SECONDS = 2
 
 /** Differences between motor vehicles in the costs of turns. */
 interface MotorTurnRules {
-  /** Two turns to the far side inside a crossing are turning around. */
+  /** Whether two turns to the far side inside a crossing count as a U-turn. */
   readonly turnsAroundInside?: true
   /** Additional cost of entering a street. */
   readonly more?: (turn: TurnView) => number
-  /** Driveways have no penalty of streets for local traffic. */
+  /** Whether driveways are exempt from the penalty of streets for local traffic. */
   readonly ignoresDriveways?: boolean
 }
 
@@ -57,7 +57,7 @@ export function motorTurns(options: OptionReader, rules: MotorTurnRules = {}): T
   }
 }
 
-/** Cost of a turn where a motor vehicle may have to stop. */
+/** Cost of a motor vehicle's turn with a possible stop. */
 function motorStopCost(turn: TurnView, turnsAroundInside: boolean): number {
   const { stopImpact, side } = turn
   if (stopImpact === 0) return 0
@@ -81,7 +81,7 @@ const OFFSET = 6.5
 const SECONDS_ON_RIGHT = secondsByDegrees(TURN_BIAS)
 const SECONDS_ON_LEFT = secondsByDegrees(1 / TURN_BIAS)
 
-/** Seconds a motor vehicle needs for a turn. They count for the time of a route, and do not decide it. */
+/** Seconds of a motor vehicle's turn. They are part of a route's time, but not of its cost. */
 function motorTurnSeconds(turn: TurnView): number {
   if (!turn.isAtJunction) return 0
   return (turn.drivesOnRight ? SECONDS_ON_RIGHT : SECONDS_ON_LEFT)[turn.degrees]!
@@ -108,7 +108,7 @@ const BICYCLE_TURN = {
   [Side.far]: { seconds: 1, stress: 1.75 },
   [Side.slightFar]: { seconds: 0.4, stress: 0.75 },
 }
-/** Least seconds of a bicycle's turn between streets to both sides. */
+/** Minimum seconds of a bicycle's turn at a crossing with streets on both sides. */
 const BICYCLE_CROSSING_SECONDS = 0.75
 /** Stress of a bicycle's turn onto a street, by its class. */
 export const CLASS_STRESS = [1, 0.4, 0.2, 0.1, 0.05, 0.05, 0, 0.5]
@@ -117,7 +117,7 @@ const PATH_STRESS = 0.1
 const LANE_EASE = [1, 0.5, 0.25, 0.1]
 const SHOULDER_EASE = [0.4, 0.5, 0.25, 0.1]
 const PATH_EASE = 0.05
-/** Cost of turning onto a greater road, for each class, and the wait there. */
+/** Cost of turning onto a more important road, per class, and the wait there. */
 const CLIMB_COST = 10
 const CLIMB_WAIT = 1
 const CLIMB_WAIT_AT_SIGNAL = 0.4
@@ -149,7 +149,7 @@ function bicycleTurnStress(turn: TurnView, useRoads: number): number {
   return (1 + stress) * (onto * (1 - useRoads) + useRoads + 1) + wait
 }
 
-/** Cost of a bicycle's turn onto a greater road. */
+/** Cost of a bicycle's turn onto a more important road. */
 function climbCost(turn: TurnView, useRoads: number): number {
   const { climbed } = turn
   if (climbed === 0) return 0
@@ -158,7 +158,7 @@ function climbCost(turn: TurnView, useRoads: number): number {
   return climbed * CLIMB_COST * (ease * (1 - useRoads) + useRoads)
 }
 
-/** Seconds to cross a street on foot between streets to both sides, by stop impact. */
+/** Seconds to cross a street on foot at a crossing with streets on both sides, by stop impact. */
 const PEDESTRIAN_CROSSING_SECONDS = [0, 0, 1, 1, 2, 3, 5, 15]
 
 /** Cost and time of turns on foot. The penalty for stairs or a lift replaces all other costs of the turn. */

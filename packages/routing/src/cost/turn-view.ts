@@ -13,8 +13,8 @@ import type { Graph } from '../graph/graph.ts'
 import type { Rights } from './rights.ts'
 
 /**
- * Direction of a turn. Near is the side that one drives on, far the side across oncoming traffic: where one drives on the
- * right a left turn is `far`, where one drives on the left it is `near`.
+ * Direction of a turn. Near is the driving side, far the side across oncoming traffic: with driving on the right a left
+ * turn is `far`, with driving on the left it is `near`.
  */
 export const Side = {
   straight: 0,
@@ -30,23 +30,23 @@ export const Side = {
 export type Side = (typeof Side)[keyof typeof Side]
 
 /**
- * A turn from one edge onto another as costs see it. One view moves from turn to turn: figures that every mode needs are
- * fields, the others are read when they are asked for.
+ * A turn from one edge onto another, for cost functions. One view is moved from turn to turn: values that every mode
+ * needs are fields, the others are read on demand.
  */
 export class TurnView {
   /** Stop impact: likelihood of a stop, 0 … 7. */
   stopImpact = 0
   /** Direction of the turn. */
   side: Side = Side.straight
-  /** Use of the edge that is entered, and of the one that is left. */
+  /** Use of the entered edge, and of the left one. */
   use = 0
   useBefore = 0
-  /** Class of the edge that is entered. */
+  /** Class of the entered edge. */
   roadClass = 0
   /** Type of the node, one of `NodeType`. */
   nodeType = 0
   drivesOnRight = true
-  /** The first edge is a short one inside a crossing, entered by a turn to the same side. */
+  /** Whether the first edge is a short one inside a crossing, entered by a turn to the same side. */
   isInside = false
   readonly #graph: Graph
   readonly #access: number
@@ -61,7 +61,7 @@ export class TurnView {
   #traffic = 0
 
   /**
-   * @param access bit of the access masks of the mode
+   * @param access bit of the mode in the access masks
    * @param rights of the mode
    */
   constructor(graph: Graph, access: number, rights: Rights) {
@@ -98,19 +98,19 @@ export class TurnView {
     return get(this.#turn, TurnField.degrees)
   }
 
-  /** Streets lie to both sides of the way that is taken. */
+  /** Whether there are streets on both sides of the turn. */
   get isCrossing(): boolean {
     return (get(this.#turn, TurnField.edgeToLeft) & get(this.#turn, TurnField.edgeToRight)) === 1
   }
 
-  /** More than two edges meet, or one turns back. */
+  /** Whether more than two edges meet, or the turn is a U-turn. */
   get isAtJunction(): boolean {
     const { edgeHead, firstEdge } = this.#graph
     const node = edgeHead[this.#from]!
     return firstEdge[node + 1]! - firstEdge[node]! > 2 || get(this.#turn, TurnField.turn) === Turn.reverse
   }
 
-  /** The turn leads around the tip where two carriageways of a street become one. */
+  /** Whether the turn leads around the tip where two carriageways of a street become one. */
   get isPencilPoint(): boolean {
     const left = get(this.#turn, TurnField.edgeToLeft)
     const right = get(this.#turn, TurnField.edgeToRight)
@@ -136,12 +136,12 @@ export class TurnView {
     return get(this.#node, NodeField.taggedAccess) === 1
   }
 
-  /** The mode may pass the node on private business only. */
+  /** Whether the mode may pass the node for local access only. */
   get isPrivate(): boolean {
     return (get(this.#node, NodeField.private) & this.#unlocking) !== 0
   }
 
-  /** Classes that the edge entered is more important by; none onto a living street. */
+  /** Number of classes by which the entered edge is more important; 0 for a living street. */
   get climbed(): number {
     if (this.use === Use.livingStreet) return 0
     return Math.max(0, get(this.#before, EdgeField.roadClass) - this.roadClass)
@@ -159,7 +159,7 @@ export class TurnView {
     return get(this.#traffic, TrafficField.roundabout) === 1
   }
 
-  /** The edge entered lies inside a crossing. */
+  /** Whether the entered edge lies inside a crossing. */
   get isInternal(): boolean {
     return get(this.#traffic, TrafficField.internal) === 1
   }
@@ -171,27 +171,27 @@ export class TurnView {
     return get(this.#graph.edgeTraffic[this.#from]!, TrafficField.toll) === 0
   }
 
-  /** The name changes, and the edge entered is no link. */
+  /** Whether the name changes, and the entered edge is no link. */
   get changesName(): boolean {
     return get(this.#turn, TurnField.sameName) === 0 && get(this.#traffic, TrafficField.link) === 0
   }
 
-  /** The turn leads onto a street for local traffic. */
+  /** Whether the turn leads onto a street for local traffic. */
   get entersLocal(): boolean {
     return isForLocals(this.#graph, this.#to, this.#access) && !isForLocals(this.#graph, this.#from, this.#access)
   }
 
-  /** The same by tags only: driveways do not count. */
+  /** Like {@link entersLocal}, but by tags only: driveways do not count. */
   get entersTaggedLocal(): boolean {
     return (get(this.#graph.edgeFlags[this.#to]!, FlagField.local) & this.#access) !== 0 && this.entersLocal
   }
 
-  /** The turn leads from a street that the mode may use onto one that is closed to it. */
+  /** Whether the turn leads from a street that is open to the mode onto a closed one. */
   get entersClosed(): boolean {
     return !this.#rights.edge(this.#to) && this.#rights.edge(this.#from)
   }
 
-  /** The edge entered is a cycleway, a footway or a path. */
+  /** Whether the entered edge is a cycleway, a footway or a path. */
   get entersPath(): boolean {
     const { use } = this
     return use === Use.cycleway || use === Use.footway || use === Use.path

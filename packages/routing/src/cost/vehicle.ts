@@ -5,7 +5,7 @@ import type { CostOptions } from './option-table.ts'
 import type { Profile } from './profile.ts'
 import { firstAtLeast } from '../graph/first-at-least.ts'
 
-/** Limits that a vehicle must keep. Limits that do not apply to its mode are never broken. */
+/** Limits that apply to a vehicle. Limits that do not apply to its mode are ignored. */
 export class Vehicle {
   readonly #graph: Graph
   /**
@@ -13,11 +13,11 @@ export class Vehicle {
    */
   readonly #size: Float64Array
   readonly #access: number
-  /** Minimum occupants, and whether the vehicle pays a toll instead of having more. */
+  /** Number of occupants, and whether the vehicle may pay a toll instead of having more. */
   readonly #occupants: number
   readonly #paysInstead: boolean
 
-  /** @param access bit of the access masks of the mode */
+  /** @param access bit of the mode in the access masks */
   constructor(graph: Graph, access: number, profile: Profile, options: CostOptions) {
     this.#graph = graph
     this.#access = access
@@ -26,12 +26,12 @@ export class Vehicle {
     this.#size = vehicleSize(profile, options)
   }
 
-  /** Whether the vehicle keeps the limits of an edge that hold for everybody. */
+  /** Whether the vehicle keeps the limits of an edge that apply without exception. */
   fits(edge: number): boolean {
     return !this.#breaks(edge, false)
   }
 
-  /** Whether the vehicle may use an edge only because those with business there need not keep a limit. */
+  /** Whether the vehicle may use an edge only because local traffic is exempt from a limit. */
   isTolerated(edge: number): boolean {
     return this.#breaks(edge, true)
   }
@@ -41,7 +41,7 @@ export class Vehicle {
     return this.#size[type]! > limit
   }
 
-  /** Whether the vehicle is not too large for a turn that is forbidden to some sizes. */
+  /** Whether the vehicle is small enough for a turn that is forbidden to some sizes. */
   mayTurn(from: number, to: number): boolean {
     const { sizedTurnFrom, sizedTurnTo, sizedTurnModes, sizedTurnType, sizedTurnValue } = this.#graph
     for (let i = firstAtLeast(sizedTurnFrom, from); sizedTurnFrom[i] === from; i++) {
@@ -82,5 +82,5 @@ export function vehicleSize({ sizes }: Pick<Profile, 'sizes'>, options: CostOpti
   return size
 }
 
-/** Limits that are counted; the others have hundredths. */
+/** Limits that are integers; the others are in hundredths. */
 const WHOLE = new Set<number>([Limit.maxAxles, Limit.hazmat])

@@ -1,6 +1,6 @@
 const RADIANS = Math.PI / 180
 
-/** Radius in metres that Valhalla uses for all distances; with the same radius lengths agree. */
+/** Radius of the Earth in metres, as in Valhalla, so that lengths agree. */
 export const EARTH_RADIUS = 6378160.187
 
 /** Metres between two points in degrees, by the haversine formula. */

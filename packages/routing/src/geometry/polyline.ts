@@ -14,8 +14,8 @@ export interface Point {
 }
 
 /**
- * Cuts a line to the stretch between two distances along it, and sets its new ends to given points: the places that
- * locations were put, which the line itself need not hold. The result has at least two points.
+ * Cuts a line to the part between two distances along it, and sets its ends to the given points. The line need not
+ * contain these points. The result has at least two points.
  */
 export function cutLine(line: Line, begin: { meters: number; at: Point }, end: { meters: number; at: Point }): Line {
   let first = 0

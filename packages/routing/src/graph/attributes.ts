@@ -1,4 +1,4 @@
-/** Ways to travel, as bits of an access mask. */
+/** Travel modes, as bits of an access mask. */
 export const Access = {
   car: 1,
   foot: 2,
@@ -12,7 +12,7 @@ export const Access = {
   motorcycle: 512,
 } as const
 
-/** Everything with an engine that a street is made for. */
+/** Modes with an engine. */
 export const MOTOR_ACCESS = Access.car | Access.truck | Access.taxi | Access.bus | Access.moped | Access.motorcycle
 
 export const ALL_ACCESS = 1023
@@ -60,7 +60,7 @@ export const Use = {
   construction: 43,
 } as const
 
-/** True for the uses of streets proper: no footways, ferries, ramps, yards or the like. */
+/** True for streets: not for footways, ferries, ramps, yards and the like. */
 export function isStreet(use: number): boolean {
   return use === Use.road || use === Use.serviceRoad
 }

@@ -32,7 +32,7 @@ export const EdgeField = {
   hikingDifficulty: field(22, 3),
   lanes: field(25, 4),
   cycleLane: field(29, 2),
-  /** The edge runs in the order of its way's nodes. */
+  /** Whether the edge runs in the order of its way's nodes. */
   forward: field(31, 1),
 } as const
 
@@ -65,7 +65,7 @@ export const FlagField = {
   signs: field(2, 1),
   limits: field(3, 1),
   timed: field(4, 1),
-  /** A driveway or the like, which is no way through. */
+  /** Whether the edge is a driveway or similar, without through traffic. */
   yard: field(5, 1),
   /** Modes with local access only. */
   local: field(6, 10),
@@ -76,16 +76,16 @@ export const TurnField = {
   /** Stop impact: likelihood of a stop, 0 … 7. */
   stopImpact: field(0, 3),
   turn: field(3, 3),
-  /** Other edges lie between the turn and straight on to that side. */
+  /** Whether other edges lie between the turn and straight on, to that side. */
   edgeToLeft: field(6, 1),
   edgeToRight: field(7, 1),
-  /** Both edges share a name, or have none. */
+  /** Whether both edges share a name, or have none. */
   sameName: field(8, 1),
   /** Clockwise angle, 0 … 359. */
   degrees: field(9, 9),
-  /** Modes a restriction forbids the turn to. */
+  /** Modes for which a restriction forbids the turn. */
   forbidden: field(18, 10),
-  /** A restriction forbids the turn to vehicles of some size. */
+  /** Whether a restriction forbids the turn to vehicles above some size. */
   sized: field(28, 1),
 } as const
 
@@ -115,7 +115,7 @@ const PRIVATE_FAMILIES = [
   Access.foot | Access.wheelchair,
 ]
 
-/** The bits of `NodeField.private` that are of some modes. */
+/** The bits of `NodeField.private` for some modes. */
 export function privateBits(modes: number): number {
   return PRIVATE_FAMILIES.reduce((bits, family, i) => ((modes & family) === 0 ? bits : bits | (1 << i)), 0)
 }

@@ -1,4 +1,4 @@
-/** Index of the first of ascending values that is at least the wanted one; the number of values if all are less. */
+/** Index of the first of ascending values that is at least `wanted`; the number of values if all are smaller. */
 export function firstAtLeast(values: ArrayLike<number>, wanted: number): number {
   let low = 0
   let high = values.length

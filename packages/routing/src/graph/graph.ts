@@ -2,8 +2,8 @@ import { notAGraph } from '../errors.ts'
 import type { SectionArray, SectionFile } from './sections.ts'
 
 /**
- * A street network for routing, as flat arrays over one buffer. Nodes are where edges meet. Edges are directed, numbered
- * by the node they leave; every edge has an opposite with the same geometry, even where it is closed to all modes.
+ * A street network for routing, as flat arrays over one buffer. Edges meet at nodes. Edges are directed and ordered by
+ * the node that they leave. Every edge has an opposite with the same geometry, even if that is closed to all modes.
  */
 export interface Graph {
   readonly nodeCount: number
@@ -18,7 +18,7 @@ export interface Graph {
   readonly firstTurn: Uint32Array
   /** Facts of a node; see `NodeField`. */
   readonly nodeInfo: Uint32Array
-  /** Bit per access mode: the node belongs to a large part of the mode's network, all of it mutually reachable. */
+  /** Bit per access mode: whether the node belongs to a large strongly connected part of the mode's network. */
   readonly nodeConnected: Uint16Array
 
   /** Node an edge leads to. */
@@ -65,24 +65,24 @@ export interface Graph {
   readonly limitEdge: Uint32Array
   readonly limitType: Uint8Array
   readonly limitValue: Uint32Array
-  /** Modes a limit is for. */
+  /** Modes that a limit applies to. */
   readonly limitModes: Uint16Array
 
   /** Turn restrictions over more than one node: edges of rule `r` are `ruleEdge[firstRule[r]] …`. */
   readonly firstRule: Uint32Array
   readonly ruleEdge: Uint32Array
-  /** Modes a rule forbids the whole sequence to. */
+  /** Modes to which a rule forbids the whole sequence. */
   readonly ruleModes: Uint16Array
-  /** Size limit of a rule: it applies to vehicles above it, types as in `Limit`; `ANY_SIZE` applies to all. */
+  /** Size limit of a rule, which applies to larger vehicles; types as in `Limit`; `ANY_SIZE` applies to all. */
   readonly ruleType: Uint8Array
   readonly ruleValue: Uint32Array
 
-  /** Rules for certain times, ordered by edge: modes they are for, effects as in `TimedEffect`, texts of their conditions. */
+  /** Timed rules, ordered by edge: modes, effects as in `TimedEffect`, texts of their conditions. */
   readonly timedEdge: Uint32Array
   readonly timedModes: Uint16Array
   readonly timedEffect: Uint8Array
   readonly timedText: Uint32Array
-  /** Turn restrictions for certain times, over two edges or more, in the layout of permanent ones. */
+  /** Timed turn restrictions over two or more edges, in the layout of permanent ones. */
   readonly firstTimedRule: Uint32Array
   readonly timedRuleEdge: Uint32Array
   readonly timedRuleModes: Uint16Array
@@ -94,10 +94,7 @@ export interface Graph {
   readonly sizedTurnType: Uint8Array
   readonly sizedTurnValue: Uint32Array
 
-  /**
-   * Unsupported conditional tags, ordered by place: a place is an edge or, from `edgeCount` on, a node. With each its
-   * modes and its text.
-   */
+  /** Unsupported conditional tags, ordered by place (an edge or, from `edgeCount` on, a node), with modes and text. */
   readonly unreadPlace: Uint32Array
   readonly unreadModes: Uint16Array
   readonly unreadText: Uint32Array
@@ -113,7 +110,7 @@ export interface Graph {
   readonly boxLevels: Uint32Array
 }
 
-/** A `ruleType` that no kind of limit has. */
+/** The `ruleType` of rules for all sizes. */
 export const ANY_SIZE = 255
 
 /** Layout of `limitType`. */
@@ -188,7 +185,7 @@ const ARRAYS = {
   boxLevels: Uint32Array,
 } as const satisfies { readonly [Key in keyof GraphArrays]: unknown }
 
-/** The graph whose arrays are sections of a file. */
+/** The graph of a file's sections. */
 export function graphOf(file: SectionFile): Graph {
   const arrays: Record<string, SectionArray> = {}
   for (const [name, types] of Object.entries(ARRAYS)) {
@@ -200,7 +197,7 @@ export function graphOf(file: SectionFile): Graph {
   return graphFrom(arrays as unknown as GraphArrays)
 }
 
-/** The graph of arrays that were built. */
+/** The graph of built arrays. */
 export function graphFrom(arrays: GraphArrays): Graph {
   return { nodeCount: arrays.nodeLon.length, edgeCount: arrays.edgeHead.length, ...arrays }
 }

@@ -1,6 +1,6 @@
 type Numbers = Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Int32Array<ArrayBuffer> | Uint16Array<ArrayBuffer>
 
-/** A typed array that grows at its end. One of JavaScript's own arrays takes 8 bytes per number and ends at 2²⁷. */
+/** A growing typed array. A JavaScript array takes 8 bytes per number and is limited to 2²⁷ of them. */
 abstract class NumberList<T extends Numbers> {
   length = 0
   #array: T
@@ -24,7 +24,7 @@ abstract class NumberList<T extends Numbers> {
     this.length = length
   }
 
-  /** The numbers, in an array of their own; the list is empty then. */
+  /** Returns the numbers in a new array and empties the list. */
   take(): T {
     const { buffer, BYTES_PER_ELEMENT } = this.#array
     const taken = this.over(buffer.transfer(this.length * BYTES_PER_ELEMENT))

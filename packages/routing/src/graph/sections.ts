@@ -3,7 +3,7 @@ import { notAGraph } from '../errors.ts'
 const MAGIC = 0x4e525254 // "TRRN", little-endian
 const VERSION = 12
 export const HEADER_BYTES = 16
-/** Header word for a checksum by the storage; zero when none was stored. */
+/** Header word for a checksum by the storage; zero without one. */
 const CHECKSUM_WORD = 3
 const ALIGNMENT = 64
 
@@ -36,29 +36,29 @@ interface Directory {
   }[]
 }
 
-/** Named arrays over one buffer, with facts about the whole. */
+/** Named arrays in one buffer, with metadata. */
 export interface SectionFile {
   readonly buffer: ArrayBufferLike
   readonly meta: Readonly<Record<string, unknown>>
   readonly arrays: ReadonlyMap<string, SectionArray>
 }
 
-/** Takes the sections of a file one after the other; a section may be freed as soon as it has been added. */
+/** Receives the sections of a file in order; a section may be freed after it was added. */
 export interface SectionSink {
   add(name: string, array: SectionArray): void
 }
 
 /**
- * Where the parts of a file lie. The format: magic and version, the length of a JSON directory, a checksum of all that
- * follows; the arrays, each on a boundary of 64 bytes, little-endian; the directory, which ends the file, so that a file
- * can be written before all of its sections are known.
+ * Offsets of the parts of a file. The format: magic and version, the length of a JSON directory, a checksum of
+ * everything after it; the arrays, little-endian, aligned to 64 bytes; the directory. It is at the end, so that writing
+ * can begin before all sections are known.
  */
 export class SectionLayout {
   /** Offset of the next section. */
   end = align(HEADER_BYTES)
   readonly #sections: Directory['sections'][number][] = []
 
-  /** Gives a section its place. */
+  /** Assigns an offset to a section. */
   place(name: string, array: SectionArray): number {
     const offset = this.end
     this.#sections.push({ name, type: typeName(array), offset, length: array.length })
@@ -77,7 +77,7 @@ export function headerOf(directoryBytes: number, checksum = 0): Uint32Array {
   return Uint32Array.of(MAGIC, VERSION, directoryBytes, checksum)
 }
 
-/** Lays arrays out in one shared buffer. */
+/** Copies arrays into one shared buffer. */
 export function packSections(
   arrays: Readonly<Record<string, SectionArray>>,
   meta: Readonly<Record<string, unknown>>,
@@ -93,7 +93,7 @@ export function packSections(
 }
 
 /**
- * Reads the directory of a buffer and gives views of its arrays; nothing is copied.
+ * Reads the directory of a buffer and returns views of its arrays; nothing is copied.
  *
  * @throws NOT_A_GRAPH when the buffer holds something else, another version, or is cut short
  */
@@ -121,7 +121,7 @@ export function headerChecksum(buffer: ArrayBufferLike): number {
 
 function readDirectory(bytes: Uint8Array): Directory {
   try {
-    // Text of a shared buffer cannot be decoded in place.
+    // Text in a shared buffer cannot be decoded in place.
     return JSON.parse(new TextDecoder().decode(bytes.slice())) as Directory
   } catch (cause) {
     throw notAGraph({ reason: 'its directory is damaged' }, { cause })

@@ -12,10 +12,10 @@ export interface Sign extends Name {
   readonly type: number
 }
 
-/** Most texts that are kept decoded. */
+/** Maximum number of decoded texts in the cache. */
 const CAPACITY = 100_000
 
-/** Reads the names and signs of a graph and keeps what was read. */
+/** Reads the names and signs of a graph and caches them. */
 export class TextReader {
   readonly #graph: Graph
   readonly #decoder = new TextDecoder()
@@ -25,7 +25,7 @@ export class TextReader {
     this.#graph = graph
   }
 
-  /** Names of an edge, most important first. The same edge gives the same array. */
+  /** Names of an edge, most important first. Repeated calls for an edge return the same array. */
   names(edge: number): readonly Name[] {
     const { edgeNames, firstName, nameText } = this.#graph
     const list = edgeNames[edge]!
@@ -38,7 +38,7 @@ export class TextReader {
     return names
   }
 
-  /** Signs of an edge; none for most. */
+  /** Signs of an edge; empty for most. */
   signs(edge: number): readonly Sign[] {
     const { signEdge, firstSign, signText, signType } = this.#graph
     const at = indexOf(signEdge, edge)

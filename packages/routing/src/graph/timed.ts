@@ -7,7 +7,7 @@ export const TimedEffect = {
   open: 1,
   /** Open for local access only. */
   local: 2,
-  /** The edge is open, and closed at all other times. */
+  /** The edge is open at these times and closed at all others. */
   only: 3,
   /** From this number on, the effect is a speed: the number minus this, in km/h. */
   speed: 100,
@@ -27,12 +27,12 @@ export function timedSpeeds(
   return speeds
 }
 
-/** Whether an edge is for local traffic of a mode by the tags that hold at all times. */
+/** Whether an edge is for local traffic of a mode by untimed tags. */
 export function isForLocalsOtherwise({ edgeFlags }: Graph, edge: number, access: number): boolean {
   return (get(edgeFlags[edge]!, FlagField.local) & access) !== 0
 }
 
-/** The graph in which no edge is for local traffic of a mode that is open to all of it at certain times. */
+/** The graph without local traffic rules on edges that are open to all of a mode's traffic at certain times. */
 export function withoutLocalHours(graph: Graph, access: number): Graph {
   const { timedEdge, timedEffect, timedModes } = graph
   const lifted = timedEdge.filter(
@@ -50,7 +50,7 @@ export function withoutLocalHours(graph: Graph, access: number): Graph {
   return { ...graph, edgeFlags }
 }
 
-/** Modes for which each edge may be opened at some time though it is closed otherwise. */
+/** Modes that may use an otherwise closed edge at some time. */
 export function timedOpenings({ timedEdge, timedEffect, timedModes }: Graph): ReadonlyMap<number, number> {
   const openings = new Map<number, number>()
   timedEdge.forEach((edge, i) => {

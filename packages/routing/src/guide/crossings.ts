@@ -11,7 +11,7 @@ export interface Crossing {
   /** Modes that may leave the node over it, and modes that may arrive at the node over it; see `Access`. */
   readonly out: number
   readonly in: number
-  /** Whether it shares a name with the edge of the route before the node, or after it. */
+  /** Whether it shares a name with the edge of the route before or after the node. */
   readonly sameNameBefore: boolean
   readonly sameNameAfter: boolean
   readonly use: number
@@ -19,7 +19,10 @@ export interface Crossing {
   readonly lanes: number
 }
 
-/** The edges at the node between two edges of a route that are not on it; `before` is null where the route begins. */
+/**
+ * The edges at the node between two edges of a route that are not part of it; `before` is null at the start of the
+ * route.
+ */
 export function crossingsAt(graph: Graph, before: number | null, after: number): Crossing[] {
   const node = tailOf(graph, after)
   const crossings: Crossing[] = []
@@ -58,7 +61,7 @@ const MODE_ACCESS: Readonly<Record<TravelMode, number>> = {
   pedestrian: Access.foot,
 }
 
-/** Numbers of edges on one side of the route: all, with a similar angle, and open to the traveller. */
+/** Numbers of edges on one side of the route: all, with a similar angle, and open to the mode. */
 export interface SideCount {
   readonly all: number
   readonly similar: number
@@ -84,7 +87,7 @@ export class CrossingView {
     this.#access = MODE_ACCESS[mode]
   }
 
-  /** Whether some edge that may be taken meets a condition. */
+  /** Whether some open edge meets a condition. */
   someOpen(condition: (crossing: Crossing, degrees: number) => boolean): boolean {
     const { crossings, degrees } = this
     for (let i = 0; i < crossings.length; i++) {
@@ -108,7 +111,7 @@ export class CrossingView {
     return this.someOpen((_, degrees) => turnOf(degrees) === turn)
   }
 
-  /** Edges to the right and to the left of the way the route takes. */
+  /** Edges to the right and to the left of the route. */
   sides(routeDegrees: number): { right: SideCount; left: SideCount } {
     return { right: this.#side(routeDegrees, true), left: this.#side(routeDegrees, false) }
   }
@@ -130,12 +133,12 @@ export class CrossingView {
     return count
   }
 
-  /** Angle and use of the straightest edge that may be taken; straight back when there is none. */
+  /** Angle and use of the straightest open edge; straight back without one. */
   straightestOpen(): { degrees: number; use: number | null } {
     return this.#straightest((crossing) => this.isOpen(crossing))
   }
 
-  /** Angle of the straightest edge, whether or not the mode may take it. */
+  /** Angle of the straightest edge, open to the mode or not. */
   straightest(): number {
     return this.#straightest(() => true).degrees
   }
@@ -150,7 +153,7 @@ export class CrossingView {
     return best
   }
 
-  /** The angle among the route and the open edges that is nearest to a right angle on one side. */
+  /** The angle nearest to a right angle on one side, among the route and the open edges. */
   sharpestTo(right: boolean, routeDegrees: number): number {
     const square = right ? 90 : 270
     let best = routeDegrees
@@ -162,7 +165,7 @@ export class CrossingView {
   }
 }
 
-/** Whether an angle lies to one side of the route; straight back, between both, counts for neither. */
+/** Whether an angle lies to one side of the route; straight back counts for neither side. */
 function isBeside(route: number, degrees: number, right: boolean): boolean {
   if (route > 180) return right ? degrees > route || degrees < 180 : degrees < route && degrees > 180
   return right ? degrees > route && degrees < 180 : degrees < route || degrees > 180
@@ -173,13 +176,13 @@ export function bend(degrees: number): number {
   return degrees > 180 ? 360 - degrees : degrees
 }
 
-/** Degrees between two angles. */
+/** Absolute difference of two angles in degrees. */
 export function apart(a: number, b: number): number {
   const difference = Math.abs(a - b)
   return difference > 180 ? 360 - difference : difference
 }
 
-/** Whether an edge is a motorway proper. */
+/** Whether an edge is a motorway and not one of its ramps or turn channels. */
 export function isHighway({ roadClass, use }: { roadClass: number; use: number }): boolean {
   return roadClass === RoadClass.motorway && use !== Use.ramp && use !== Use.turnChannel
 }

@@ -7,7 +7,7 @@ import type { GuidedLeg } from './steps.ts'
 /**
  * The maneuvers of a leg in order: departure, maneuvers in between, arrival.
  *
- * @param roundaboutExits whether leaving a roundabout is a maneuver of its own
+ * @param roundaboutExits whether leaving a roundabout is a separate maneuver
  */
 export function guideLeg(leg: GuidedLeg, sides: Sides, roundaboutExits: boolean): Maneuver[] {
   const maneuvers = refineManeuvers(leg, combineManeuvers(leg, produceManeuvers(leg, sides)))

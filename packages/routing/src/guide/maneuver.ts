@@ -44,10 +44,10 @@ export const Kind = {
   buildingExit: 43,
 } as const
 
-/** Direction of a maneuver, relative to the way before it. */
+/** Direction of a maneuver relative to the previous one. */
 export type Direction = 'none' | 'keepStraight' | 'keepRight' | 'right' | 'reverse' | 'left' | 'keepLeft'
 
-/** A path of its own that has no street name to be called by. */
+/** A path without a street name, by its kind. */
 export type Trail = 'none' | 'walkway' | 'cycleway'
 
 /** An instruction to the traveller, and the part of the leg up to the next one. */
@@ -58,13 +58,13 @@ export interface Maneuver {
   endNode: number
   beginShape: number
   endShape: number
-  /** Names of the whole maneuver, longer lists of names at its beginning, and names of a crossed street. */
+  /** Names of the whole maneuver, longer lists of names at its beginning, and names of a crossing street. */
   names: readonly Name[]
   beginNames: readonly Name[]
   crossNames: readonly Name[]
   meters: number
   seconds: number
-  /** Seconds at the plain speed, for how soon the next maneuver comes. */
+  /** Seconds at the plain speed, to judge how soon the next maneuver follows. */
   basicSeconds: number
   turnDegrees: number
   direction: Direction
@@ -90,12 +90,12 @@ export interface Maneuver {
   buildingExit: boolean
   fork: boolean
   tee: boolean
-  /** Whether another edge leads ahead where the maneuver begins. */
+  /** Whether another edge leads straight ahead where the maneuver begins. */
   crossesForward: boolean
-  /** Names of the way are shared by edges that cross where the maneuver begins. */
+  /** Whether edges that cross where the maneuver begins share its names. */
   namesCross: boolean
   trail: Trail
-  /** The trail has no name. */
+  /** Whether the trail has no name. */
   unnamedTrail: boolean
   pedestrianCrossing: boolean
   passesElevator: boolean
@@ -104,26 +104,26 @@ export interface Maneuver {
   highway: boolean
   unpaved: boolean
 
-  /** Turns within the crossing that the maneuver is part of. */
+  /** Number of turns inside the crossing that were merged into the maneuver. */
   rightTurnsInside: number
   leftTurnsInside: number
-  /** A continuation that needs no words was made part of the maneuver. */
+  /** Whether an obvious continuation was merged into the maneuver. */
   includesObvious: boolean
   toStayOn: boolean
-  /** A merge, or a fork at the end of a ramp, was made part of the maneuver. */
+  /** Whether a merge, or a fork at the end of a ramp, was merged into the maneuver. */
   includesMerge: boolean
   includesFork: boolean
-  /** Streets branch off to a side on the way. */
+  /** Whether streets branch off to a side along the maneuver. */
   branchesRight: boolean
   branchesLeft: boolean
-  /** Some name is too long for a short cue. */
+  /** Whether a name is too long for a short cue. */
   longName: boolean
 
   roundaboutExit: number
   exitNames: readonly Name[]
   exitBeginNames: readonly Name[]
   exitSigns: Signs
-  /** The maneuver of leaving the roundabout, where it was made part of this one. */
+  /** The maneuver of leaving the roundabout, if it was merged into this one. */
   joinedExit: Maneuver | null
 }
 

@@ -52,7 +52,7 @@ export function hasAny(signs: Signs): boolean {
   return hasExit(signs) || hasGuide(signs)
 }
 
-/** Counts a text once more for each name it equals, and puts the texts with the highest counts first. */
+/** Increases a text's count for each equal name, and puts the texts with the highest counts first. */
 export function countAmong(texts: readonly SignText[], names: readonly Name[]): SignText[] {
   return byCount(
     texts.map((sign) => ({ ...sign, count: sign.count + names.filter(({ text }) => text === sign.text).length })),

@@ -9,7 +9,7 @@ import { cutLine, headingAtBegin, headingAtEnd, type Line } from '../geometry/po
 import { type Leg, type LegEdge, meetAtNode } from '../path/legs.ts'
 import { type Crossing, type CrossingView, crossingsAt, guidedUse } from './crossings.ts'
 
-/** An edge of a leg as guidance sees it. */
+/** An edge of a leg, prepared for guidance. */
 export interface Step {
   readonly edge: number
   readonly meters: number
@@ -32,7 +32,7 @@ export interface Step {
   /** Whether only one direction is open to the mode. */
   readonly oneway: boolean
   readonly driveOnRight: boolean
-  /** A motorway proper. */
+  /** Whether it is a motorway and not one of its ramps. */
   readonly highway: boolean
   readonly beginHeading: number
   readonly endHeading: number
@@ -46,7 +46,7 @@ export interface GuidedLeg {
   readonly line: Line
   /** Facts of a node; see `NodeField`. */
   readonly nodeInfo: readonly number[]
-  /** Edges that meet at a node and are not travelled. */
+  /** Edges at a node that are not travelled. */
   crossings(node: number): readonly Crossing[]
   /** Junctions by their node; filled by `junctionAt`. */
   readonly junctions: (Junction | undefined)[]
@@ -65,7 +65,7 @@ export interface Junction {
   readonly fork: boolean
 }
 
-/** Lays out a leg for guidance: its line, and the facts of its edges and nodes. */
+/** Prepares a leg for guidance: its line, and the facts of its edges and nodes. */
 export function guidedLeg(context: { graph: Graph; texts: TextReader; costing: Costing }, leg: Leg): GuidedLeg {
   const { graph } = context
   const line: Line = { lon: [], lat: [] }
@@ -96,7 +96,7 @@ function findCrossings(graph: Graph, edges: readonly LegEdge[], node: number): C
   return crossingsAt(graph, before?.edge ?? null, after.edge)
 }
 
-/** Appends the travelled part of an edge to the line of a leg; where two edges meet, the point is there once. */
+/** Appends the travelled part of an edge to the line of a leg; a common point of two edges is added once. */
 function appendEdge(graph: Graph, line: Line, { edge, begin, end, beginAt, endAt }: LegEdge): void {
   if (beginAt === null && endAt === null) {
     drawEdge(graph, line, edge)
@@ -110,7 +110,7 @@ function appendEdge(graph: Graph, line: Line, { edge, begin, end, beginAt, endAt
   const part = cutLine(
     whole,
     { meters: beginAt === null ? 0 : begin * meters, at: beginAt ?? first },
-    // Not the length of the edge, which is rounded: no point before its end must be lost.
+    // Infinity instead of the edge's length, which is rounded and could cut off points.
     { meters: endAt === null ? Infinity : end * meters, at: endAt ?? last },
   )
   for (let point = line.lon.length === 0 ? 0 : 1; point < part.lon.length; point++) {
@@ -119,7 +119,7 @@ function appendEdge(graph: Graph, line: Line, { edge, begin, end, beginAt, endAt
   }
 }
 
-/** Appends the line of a whole edge, in its direction, without its first point where the line has that already. */
+/** Appends the line of a whole edge, in its direction, without its first point if the line already has it. */
 function drawEdge({ edgeShape, edgeInfo, firstPoint, pointLon, pointLat }: Graph, line: Line, edge: number): void {
   const shape = edgeShape[edge]!
   const first = firstPoint[shape]!

@@ -12,33 +12,33 @@ interface SizedRing {
   readonly area: number
 }
 
-/** Half the width of the grid that areas are cleaned on. */
+/** Half the width of the grid on which areas are cleaned. */
 const HALF = 16_000
-/** Square metres below which an area or a hole is only an artefact of the sampling. */
+/** Areas and holes below this size in square metres are artefacts of the sampling. */
 const NOISE = 2000
 
-/** How areas are drawn. */
+/** Options of drawing areas. */
 export interface Drawing {
-  /** Metres by which lines may be off. */
+  /** Maximum deviation of lines in metres. */
   readonly generalize: number
   /** Minimum size of areas and holes, as a share of the largest area; null removes noise only. */
   readonly denoise: number | null
 }
 
 /**
- * Makes areas of rings: simplified, on a grid of whole millionths of degrees, valid (OGC Simple Features), and each within
- * the one after it, in the order in which they are added.
+ * Converts rings to areas: simplified, on a grid of millionths of a degree, valid (OGC Simple Features). Each area lies
+ * within the ones added after it.
  */
 export class Areas {
   readonly #surface: Surface
   readonly #drawing: Drawing
-  /** Millionths of a degree of a step of the grid, and where its middle is. */
+  /** Step of the grid in millionths of a degree, and position of its middle. */
   readonly #step: { readonly lon: number; readonly lat: number }
   readonly #middle: { readonly lon: number; readonly lat: number }
   readonly #cleaner = new PolygonCleaner()
   #inner: Path | null = null
 
-  /** @param outermost rings that hold all others */
+  /** @param outermost rings that contain all others */
   constructor(surface: Surface, drawing: Drawing, outermost: readonly Ring[]) {
     this.#surface = surface
     this.#drawing = drawing
@@ -52,7 +52,7 @@ export class Areas {
     this.#middle = { lon: Math.round(middle.lon), lat: Math.round(middle.lat) }
   }
 
-  /** The polygons of rings. Rings of earlier calls lie within these rings. */
+  /** The polygons of rings, which contain the rings of earlier calls. */
   add(rings: readonly Ring[]): Polygon[] {
     const kept = this.#worthShowing(rings)
     const path = new Path()
@@ -98,7 +98,7 @@ export class Areas {
     for (const sized of largest) {
       if (isOuter(sized)) continue
       const { ring } = sized
-      // The smallest ring around it is its own: rings of one height do not cross.
+      // The smallest outer ring around a hole is its own, because rings of one height do not cross.
       for (let part = groups.length - 1; part >= 0; part--) {
         if (!isInBox(boxes[part]!, ring.x[0]!, ring.y[0]!) || !ringHolds(outers, part, ring.x[0]!, ring.y[0]!)) continue
         groups[part]!.push(ring)
@@ -136,7 +136,7 @@ export class Areas {
   }
 }
 
-/** Whether every vertex of the polygons of a path lies in those of another. Edges may still cross; see `Areas`. */
+/** Whether every vertex of a path's polygons lies in those of another. Edges may still cross; see `Areas`. */
 function holdsAll(outer: Path, inner: Path): boolean {
   for (let part = 0; part < inner.parts; part++) {
     for (let i = inner.startOf(part); i < inner.ends[part]!; i += 2) {
@@ -188,7 +188,7 @@ function areaOf({ x, y }: Ring): number {
   return twice / 2
 }
 
-/** A ring without the points that hardly shape it (Douglas and Peucker, 1973). */
+/** Simplifies a ring (Douglas and Peucker, 1973). */
 function simplified({ x, y }: Ring, tolerance: number): Ring {
   if (tolerance <= 0 || x.length < 8) return { x, y }
   const count = x.length

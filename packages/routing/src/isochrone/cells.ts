@@ -1,14 +1,14 @@
 import type { Grid } from './grid.ts'
 
-/** How many cells there are at most, about: more of the grid of a graph are put together, two by two, four by four and so on. */
+/** Approximate maximum number of cells; above it, blocks of 2 × 2, 4 × 4 and so on cells of the grid are combined. */
 const MOST_CELLS = 500_000
-/** Metres around all places: more than an area reaches beyond its streets. */
+/** Margin in metres around all places: more than the reach of an area beyond its streets. */
 const MARGIN_METERS = 400
 /** States of a cell without one set of contours: no places, or places within different contours. */
 const EMPTY = -1
 const MIXED = -2
 const NONE = -1
-/** Cells along the side of a block, and the mark of a cell that needs only one place. */
+/** Cells along the side of a block, and the mark of a cell that needs only one sample. */
 const BLOCK = 6
 const WITNESS = 2
 /** Mark of a cell with a contour between its places. */
@@ -29,21 +29,21 @@ export interface Box {
  * unreachable.
  */
 export class Cells {
-  /** Around all cells, in cells of the grid. */
+  /** Bounds of all cells, in cells of the grid. */
   readonly box: Box
   readonly #west: number
   readonly #south: number
   readonly #grid: Grid
-  /** Binary logarithm of the number of grid cells along the side of a cell here. */
+  /** Binary logarithm of the number of grid cells along the side of a combined cell. */
   readonly #scale: number
   readonly #columns: number
   readonly #rows: number
   readonly #cells: Int32Array
-  /** The cell with places that a cell belongs to. */
+  /** The nearest cell with places, for each cell. */
   readonly #source: Int32Array
   readonly #needed: Uint8Array
 
-  /** @param box around all places */
+  /** @param box bounds of all places */
   constructor(grid: Grid, box: Box) {
     const margin = Math.ceil(MARGIN_METERS / grid.meters)
     const area = (box.east - box.west + 2 * margin + 1) * (box.north - box.south + 2 * margin + 1)
@@ -66,13 +66,13 @@ export class Cells {
     this.#needed = new Uint8Array(this.#cells.length)
   }
 
-  /** The cell of a place in millionths of degrees; −1 out of the grid. */
+  /** The cell at a position in millionths of a degree; −1 outside of the grid. */
   at(lon: number, lat: number): number {
     const { west, south, perLon, perLat } = this.#grid
     return this.#within(Math.floor((lon - west) * perLon), Math.floor((lat - south) * perLat))
   }
 
-  /** The cell here that a cell of the grid is in; −1 out of the box. */
+  /** The combined cell of a grid cell; −1 outside of the box. */
   of(cell: number): number {
     return this.#within(cell & 0xffff, cell >>> 16)
   }
@@ -83,7 +83,7 @@ export class Cells {
     return column >= 0 && column < this.#columns && row >= 0 && row < this.#rows ? row * this.#columns + column : -1
   }
 
-  /** Notes that a place in a cell is within some contours, which are the bits of a number. */
+  /** Records the contours around a place in a cell, as bits. */
   mark(cell: number, within: number): void {
     if (cell < 0) return
     const known = this.#cells[cell]!
@@ -91,7 +91,7 @@ export class Cells {
     else if (known !== within) this.#cells[cell] = MIXED
   }
 
-  /** Finds where contours may run, when all is noted. */
+  /** Finds where contours may run, after all places are recorded. */
   close(): void {
     const columns = this.#columns
     const rows = this.#rows
@@ -137,7 +137,7 @@ export class Cells {
     }
   }
 
-  /** A cell of a block with places within some contour; −1 where there is none, or one that is needed. */
+  /** A cell of a block with places within some contour; −1 without such a cell, or when one is already needed. */
   #witnessOf(top: number, left: number): number {
     const right = Math.min(left + BLOCK, this.#columns)
     const bottom = Math.min(top + BLOCK, this.#rows)
@@ -152,14 +152,14 @@ export class Cells {
   }
 
   /**
-   * Influence of the places of a cell on contours: none (0), beside one (1), one place is enough (2), a contour between
-   * them (`PASSED`).
+   * Influence of a cell's places on contours: none (0), next to a contour (1), one sample is enough (2), a contour
+   * between them (`PASSED`).
    */
   need(cell: number): number {
     return cell < 0 ? 0 : this.#needed[cell]!
   }
 
-  /** Whether a place in a cell is to be sampled. */
+  /** Whether the places of a cell are sampled. */
   takes(cell: number): boolean {
     if (cell < 0) return false
     const own = this.#source[cell]!
@@ -168,7 +168,7 @@ export class Cells {
     return needed !== 0
   }
 
-  /** Finds a nearest cell with places for each, going out from all of them step by step. */
+  /** Finds a nearest cell with places for each cell, by breadth-first search from all of them. */
   #spread(): void {
     const cells = this.#cells
     const source = this.#source.fill(NONE)
@@ -180,7 +180,7 @@ export class Cells {
       source[at] = at
       open[size++] = at
     }
-    // The rim has places, so that no step leads out of the grid or around it.
+    // The border cells have places, so no step leads out of the grid.
     for (let i = 0; i < size; i++) {
       const at = open[i]!
       const own = source[at]!

@@ -1,24 +1,24 @@
 import type { Graph } from '../graph/graph.ts'
 
-/** Metres of the side of a cell at least, and how many cells there are at most. */
+/** Minimum side of a cell in metres, and maximum number of cells. */
 const CELL_METERS = 60
 const MOST_CELLS = 2 ** 28
-/** Bits of a column or row of cells, and how many bits fewer a block's column or row has. */
+/** Bits of a cell's column or row, and number of bits fewer for a block's column or row. */
 const CELL_BITS = 16
 const BLOCK_BITS = 4
-/** Streets that are looked at in one step of making a grid. */
+/** Number of streets per step of building a grid. */
 const STEP = 2 ** 14
-/** Metres of a millionth of a degree of latitude. */
+/** Metres per millionth of a degree of latitude. */
 export const METERS_PER_UNIT = 0.111195
 
 /**
- * A grid of cells over a graph: which cells each street comes through, and which streets come through each block of 16 × 16
- * cells. 4 bytes for each cell that a street comes through, 4 for each street, 4 for each block and for each street in it.
+ * A grid of cells over a graph, with the cells of each street and the streets of each block of 16 × 16 cells. It takes
+ * 4 bytes per cell of a street, per street, per block, and per street of a block.
  */
 export interface Grid {
-  /** Metres of the side of a cell. */
+  /** Side of a cell in metres. */
   readonly meters: number
-  /** The south-western corner in millionths of degrees, and cells per millionth. */
+  /** The south-western corner in millionths of a degree, and cells per millionth. */
   readonly west: number
   readonly south: number
   readonly perLon: number
@@ -34,10 +34,10 @@ export interface Grid {
   readonly shapes: Uint32Array
 }
 
-/** The grid of a graph, or the generator that is making it. */
+/** The grid of a graph, or the generator that builds it. */
 const known = new WeakMap<Graph, { grid: Grid | null; readonly making: Generator<void, Grid> }>()
 
-/** The grid of a graph, made at the first use, in steps; all callers that wait for it advance the same generator. */
+/** The grid of a graph, built on first use, in steps; all waiting callers advance the same generator. */
 export function* gridOf(graph: Graph): Generator<void, Grid> {
   const entry = known.get(graph) ?? { grid: null, making: makeGrid(graph) }
   known.set(graph, entry)
@@ -59,7 +59,7 @@ function stepOf(graph: Graph, making: Generator<void, Grid>): IteratorResult<voi
   }
 }
 
-/** The streets that come through the blocks of some columns and rows of cells, some of them more than once. */
+/** The streets in the blocks of a range of columns and rows of cells; some may occur more than once. */
 export function* shapesIn(grid: Grid, first: readonly number[], last: readonly number[]): Generator<Uint32Array> {
   const { blockColumns, blockRows, firstShape, shapes } = grid
   const [west, east] = [blockOf(first[0]!, blockColumns), blockOf(last[0]!, blockColumns)]
@@ -107,7 +107,7 @@ function* makeGrid(graph: Graph): Generator<void, Grid> {
   const blockColumns = (Math.floor(width / meters) >> BLOCK_BITS) + 1
   const blockRows = (Math.floor(height / meters) >> BLOCK_BITS) + 1
   const firstShape = new Uint32Array(blockColumns * blockRows + 1)
-  // The street that came through a block last, by its number and the turn.
+  // The last street in each block, by number and pass.
   const seen = new Uint32Array(blockColumns * blockRows)
   function* blocksOf(shape: number, turn: number): Generator<number> {
     for (let i = firstCell[shape]!; i < firstCell[shape + 1]!; i++) {

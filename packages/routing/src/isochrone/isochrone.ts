@@ -9,12 +9,12 @@ import { samplesOf } from './samples.ts'
 import { Surface } from './surface.ts'
 import { reach } from './values.ts'
 
-/** Default tolerance of lines in metres: less than the distance of samples. */
+/** Default tolerance of lines in metres; less than the distance of samples. */
 const GENERALIZE = 8
 
 /**
- * The answer to a request for isochrones, as GeoJSON: a sweep over the streets, a surface over places on them, and its
- * lines of equal time or distance.
+ * The answer to a request for isochrones, as GeoJSON: a sweep over the streets, a surface over sampled places, and its
+ * contour lines of time or distance.
  *
  * @throws RouteProblem 171 when no street is near
  */
@@ -99,7 +99,7 @@ function featuresOf(
   return drawn.length === 1 ? [feature('Polygon', drawn[0])] : [feature('MultiPolygon', drawn)]
 }
 
-/** A colour by its hue in degrees, of middling saturation and lightness, as Valhalla gives them to contours. */
+/** A colour by its hue in degrees, with the saturation and lightness of Valhalla's contours. */
 function colorOf(hue: number): string {
   const strength = 0.5
   const base = 0.25
@@ -115,7 +115,7 @@ function colorOf(hue: number): string {
     .join('')}`
 }
 
-/** The snapped places of the location, and its requested place. */
+/** The snapped positions of the location, and its requested position. */
 function locationFeatures({ location }: IsochroneRequest, candidates: readonly Candidate[]): Feature[] {
   const places = new Map(candidates.map(({ lon, lat }) => [`${lon} ${lat}`, [degreesOf(lon), degreesOf(lat)]]))
   return [

@@ -1,6 +1,6 @@
 import type { Contour } from './request.ts'
 
-/** How far the places on a contour are, in seconds or metres. */
+/** Value of a contour, in seconds or metres. */
 export interface Level {
   readonly isTime: boolean
   readonly value: number

@@ -41,7 +41,7 @@ export interface IsochroneRequest {
   readonly showLocations: boolean
   /** Minimum size of a shown area, as a share of the largest area; null hides noise only. */
   readonly denoise: number | null
-  /** Metres by which lines may be off to be simpler; null for as little as their precision allows. */
+  /** Tolerance for simplifying lines in metres; null for the least that their precision allows. */
   readonly generalize: number | null
   readonly id: string | null
   readonly warnings: readonly Warning[]

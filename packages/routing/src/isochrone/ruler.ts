@@ -1,7 +1,7 @@
 import type { Graph } from '../graph/graph.ts'
 import { METERS_PER_UNIT } from './grid.ts'
 
-/** A place on a street, in millionths of degrees, with its share of the way along it. */
+/** A place on a street, in millionths of a degree, with its share of the street's length. */
 export type VisitPlace = (lon: number, lat: number, share: number) => void
 
 /** Finds places along streets. Not re-entrant. */
@@ -15,9 +15,9 @@ export class Ruler {
   }
 
   /**
-   * Visits the ends of a geometry, and the places between them that cut it into equal pieces.
+   * Visits the ends of a geometry, and places that divide it into equal pieces.
    *
-   * @param spacing metres of a piece at most
+   * @param spacing maximum length of a piece in metres
    */
   visit(shape: number, spacing: number, visit: VisitPlace): void {
     const { firstPoint, pointLon, pointLat } = this.#graph
@@ -40,7 +40,7 @@ export class Ruler {
     }
   }
 
-  /** Lengths on a plane, exact enough: streets are short, and only shares of their length are used. */
+  /** Planar lengths, which are exact enough: streets are short, and only shares of their length are used. */
   #measure(first: number, last: number): number {
     const { pointLon, pointLat } = this.#graph
     if (last - first + 1 > this.#along.length) this.#along = new Float64Array(2 * (last - first + 1))

@@ -10,15 +10,15 @@ import { Ruler } from './ruler.ts'
 import { bitsOf, giveBackStreets, type Streets, takeStreets } from './streets.ts'
 import type { Reached } from './values.ts'
 
-/** Metres between samples: fine where a contour may cross or places of other contours are near, coarse elsewhere. */
+/** Metres between samples: fine near possible contours, coarse elsewhere. */
 const FINE = 20
 const COARSE = 60
-/** Samples that there is room for at first. */
+/** Initial capacity in samples. */
 const FIRST_ROOM = 2 ** 15
-/** Streets that are looked at in one step. */
+/** Number of streets per step. */
 const STEP = 4096
 
-/** Places on streets and how far each is; infinite where unreachable. Coordinates are millionths of degrees. */
+/** Places on streets with their distances; infinite where unreachable. Coordinates are in millionths of a degree. */
 export class Samples {
   lon = new Float64Array(FIRST_ROOM)
   lat = new Float64Array(FIRST_ROOM)
@@ -26,7 +26,7 @@ export class Samples {
   meters = new Float64Array(FIRST_ROOM)
   count = 0
 
-  /** Adds a place, and gives its number. */
+  /** Adds a place, and returns its number. */
   add(lon: number, lat: number, seconds: number, meters: number): number {
     const at = this.count++
     if (at === this.lon.length) this.#grow()
@@ -47,9 +47,9 @@ export class Samples {
 }
 
 /**
- * Samples the streets around where contours may run, densely where one may be. In steps.
+ * Samples the streets near possible contours in steps, densely where a contour may cross.
  *
- * @param origins where the sweep began
+ * @param origins starting points of the sweep
  */
 export function* samplesOf(
   graph: Graph,
@@ -94,10 +94,10 @@ class Sampler {
   readonly #levels: readonly Level[]
   readonly #ruler: Ruler
   readonly #grid: Grid
-  /** Around where the sweep began, and the streets that some contour holds or passes. */
+  /** Bounds of the starting points, and of the streets inside or across a contour. */
   readonly #box: Box
   #cells: Cells | null = null
-  /** Nodes that `sampleOf` knows something of. */
+  /** Nodes with an entry in `sampleOf`. */
   readonly #nodes: number[] = []
 
   constructor(
@@ -117,7 +117,7 @@ class Sampler {
     for (const { edge } of origins) this.#enclose(graph.edgeShape[edge]!)
   }
 
-  /** Finds the contours that each street lies in as a whole; see `Streets`. */
+  /** Finds the contours that contain each whole street; see `Streets`. */
   look(shapes: Uint32Array, within: Int32Array, first: number, end: number): void {
     for (let i = first; i < end; i++) {
       within[i] = this.#streets.within(shapes[i]!, this.#levels)
@@ -125,7 +125,10 @@ class Sampler {
     }
   }
 
-  /** Lays out the cells, and returns nearby open streets outside of the sweep, whose samples keep contours off them. */
+  /**
+   * Creates the cells, and returns nearby open streets that the sweep did not reach; their samples exclude them from
+   * contours.
+   */
   others(near: Uint32Array): Uint32Array {
     const cells = (this.#cells = new Cells(this.#grid, this.#box))
     const { closures, prepared } = this.#reached
@@ -150,7 +153,7 @@ class Sampler {
     return Uint32Array.from(others)
   }
 
-  /** Notes within which contours the parts of streets are. */
+  /** Records the contours around the parts of streets. */
   mark(shapes: Uint32Array, within: Int32Array, first: number, end: number): void {
     for (let i = first; i < end; i++) {
       if (within[i]! >= 0) this.#scan(shapes[i]!, within[i]!)
@@ -163,7 +166,7 @@ class Sampler {
     this.#cells!.close()
   }
 
-  /** Adds the samples of streets, where they may shape a contour. */
+  /** Adds the samples of streets that may affect a contour. */
   take(shapes: Uint32Array, within: Int32Array, first: number, end: number): void {
     for (let i = first; i < end; i++) {
       const spacing = within[i]! < 0 ? FINE : this.#scan(shapes[i]!, -1)
@@ -171,7 +174,7 @@ class Sampler {
     }
   }
 
-  /** Resets the shared memory, so that it can be reused. */
+  /** Resets the shared memory for reuse. */
   close(): void {
     for (const node of this.#nodes) this.#streets.sampleOf[node] = 0
   }
@@ -232,7 +235,7 @@ class Sampler {
     return spacing
   }
 
-  /** Adds the sample of a node, or lowers it, with the distance of the place that the streets last computed. */
+  /** Adds or lowers the sample of a node, with the last distance that the streets computed. */
   #atNode(node: number, lon: number, lat: number): void {
     const { samples } = this
     const { sampleOf, seconds, meters } = this.#streets

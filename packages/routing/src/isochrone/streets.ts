@@ -8,13 +8,14 @@ import type { Reached } from './values.ts'
  * Values per street: seconds and metres at the end of its edge along its points, then at the end of the opposite edge.
  */
 const SLOTS = 4
-/** Metres below zero that are an effect of rounding. */
+/** Negative metres up to this are rounding errors. */
 const ROUNDING = 1e-6
 
 const free = new WeakMap<Graph, Streets>()
 
 /**
- * An empty list of streets of a graph, in memory of an earlier list if there is one. Return it with `giveBackStreets`.
+ * An empty list of streets of a graph, which reuses the memory of an earlier list if possible. Return it with
+ * `giveBackStreets`.
  */
 export function takeStreets(graph: Graph): Streets {
   const streets = free.get(graph)
@@ -32,7 +33,7 @@ export function giveBackStreets(graph: Graph, streets: Streets): void {
  * and 4 per node; pages of unlisted streets stay untouched.
  */
 export class Streets {
-  /** How far the place is that was last asked for with `at`; infinite where unreachable. */
+  /** Time and distance of the last place passed to `at`; infinite where unreachable. */
   seconds = 0
   meters = 0
   /** Number of the sample of each node plus one; zero without a sample. */
@@ -64,7 +65,7 @@ export class Streets {
     this.sampleOf = new Uint32Array(graph.nodeCount)
   }
 
-  /** Lists what a sweep reached. */
+  /** Lists the streets that a sweep reached. */
   collect(reached: Reached): void {
     this.#reached = reached
     const { edgeShape } = this.#graph
@@ -76,7 +77,7 @@ export class Streets {
       const state = list[i]!
       const edge = states.edgeOf(state)
       // Skips edges behind excluded streets, and in reverse sweeps states with a history: a trip that begins there has
-      // none.
+      // no history.
       if (sweep.costOf(state) >= TOO_FAR || (reverse && edge !== state)) continue
       const shape = edgeShape[edge]!
       this.note(shape)
@@ -99,7 +100,7 @@ export class Streets {
     return true
   }
 
-  /** All that are listed, by number: neighbours in memory follow each other. It holds until the next list is made. */
+  /** All listed streets in ascending order. Valid until the next call. */
   list(): Uint32Array {
     const isListed = this.#isListed
     const list = this.#list
@@ -112,7 +113,7 @@ export class Streets {
     return list.subarray(0, count)
   }
 
-  /** The node at the first point of a street, and the node at its last point. */
+  /** The node at the first point of a street. */
   beginOf(shape: number): number {
     return this.#graph.edgeHead[this.#edges[2 * shape + 1]!]!
   }
@@ -146,18 +147,21 @@ export class Streets {
     }
   }
 
-  /** Finds how far a place on the open street is, by its share of the way along it: the nearer by time of both directions. */
+  /**
+   * Computes time and distance of a place on the open street, by its share of the street's length; the direction with
+   * less time counts.
+   */
   at(share: number): void {
     const aMeters = this.#aMeters + share * this.#aMoreMeters
     const bMeters = this.#bMeters + share * this.#bMoreMeters
-    // Negative metres are places before the beginning of the path.
+    // Negative metres are places before the start of the path.
     const a = aMeters < -ROUNDING ? Infinity : this.#a + share * this.#aMore
     const b = bMeters < -ROUNDING ? Infinity : this.#b + share * this.#bMore
     this.seconds = a <= b ? a : b
     this.meters = a <= b ? (a < Infinity ? aMeters : Infinity) : bMeters
   }
 
-  /** The contours that a whole street is within, as bits; −1 where a contour may cross it. May open the street. */
+  /** The contours that contain a whole street, as bits; −1 when a contour may cross it. May open the street. */
   within(shape: number, levels: readonly Level[]): number {
     if (this.#isWithinAll(shape, levels)) return 2 ** levels.length - 1
     this.open(shape)
@@ -166,7 +170,7 @@ export class Streets {
     const within = bitsOf(levels, this.seconds, this.meters)
     this.at(1)
     if (bitsOf(levels, this.seconds, this.meters) !== within) return -1
-    // The farthest place is where both ways take the same time.
+    // The farthest place is the one with equal time from both ends.
     const share = (this.#b - this.#a) / (this.#aMore - this.#bMore)
     if (!(share > 0 && share < 1)) return within
     this.at(share)
@@ -177,13 +181,13 @@ export class Streets {
     return isSame ? within : -1
   }
 
-  /** Forgets all streets. */
+  /** Removes all streets. */
   clear(): void {
     this.#isListed.fill(0)
     this.#reached = null
   }
 
-  /** Whether the far end of a street already is within all contours, by a way that comes over all of it. */
+  /** Whether all contours contain the far end of a street on a path over the whole street. */
   #isWithinAll(shape: number, levels: readonly Level[]): boolean {
     if (this.#reached!.reverse) return false
     const far = this.#far
@@ -208,7 +212,7 @@ export class Streets {
   }
 }
 
-/** The contours that a place is within, as bits. */
+/** The contours that contain a place, as bits. */
 export function bitsOf(levels: readonly Level[], seconds: number, meters: number): number {
   let within = 0
   for (let i = 0; i < levels.length; i++) {

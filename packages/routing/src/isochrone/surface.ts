@@ -58,7 +58,7 @@ export class Surface {
     this.#halfedges = halfedges
   }
 
-  /** The rings around all that is at most so high. Outer rings turn one way, holes the other. */
+  /** The rings around everything up to a level. Outer rings and holes have opposite orientations. */
   rings(height: ArrayLike<number>, level: number): Ring[] {
     const triangles = this.#triangles
     const isInside = new Uint8Array(this.#xy.length / 2)
@@ -82,7 +82,7 @@ export class Surface {
     return rings
   }
 
-  /** Appends where a height is passed between two points. */
+  /** Appends the point between two others at which the level is crossed. */
   #cross(inside: number, outside: number, height: ArrayLike<number>, level: number, ring: Ring): void {
     const xy = this.#xy
     const [x, y] = [xy[2 * inside]!, xy[2 * inside + 1]!]

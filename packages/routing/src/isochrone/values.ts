@@ -10,7 +10,7 @@ import type { StateGraph } from '../states/state-graph.ts'
 import { WEIGHT_PER_SECOND } from '../states/weights.ts'
 import type { IsochroneRequest } from './request.ts'
 
-/** How far away the edges around a place are. */
+/** Result of a sweep around a location. */
 export interface Reached {
   readonly sweep: Swept
   readonly states: StateGraph
@@ -18,19 +18,19 @@ export interface Reached {
   readonly reverse: boolean
   /** The edges that the request closes. */
   readonly closures: Closures
-  /** Call it when the sweep is no longer used. */
+  /** Releases the sweep; call it when the sweep is no longer used. */
   readonly giveBack: () => void
 }
 
-/** How far beyond the outermost contour values are known, as a factor, and at least in seconds and metres. */
+/** Range of known values beyond the outermost contour: a factor, and minimum seconds and metres. */
 const BEYOND = 1.1
 const BEYOND_SECONDS = 45
 const BEYOND_METERS = 300
-/** Metres per second of slow traffic, and seconds of penalties on paths: for a first guess of costs. */
+/** Slow speed in metres per second, and penalties of a path in seconds, for a first estimate of costs. */
 const SLOW = 5
 const PENALTIES = 300
 
-/** Sweeps from the candidates of a location as far as the contours of a request ask for, in steps. */
+/** Sweeps from the candidates of a location as far as the requested contours need, in steps. */
 export function* reach(
   ground: Ground,
   request: IsochroneRequest,
@@ -71,9 +71,9 @@ export function* reach(
 }
 
 /**
- * Sweeps by the hierarchy of a costing, or without.
+ * Sweeps with the hierarchy of a costing, or without.
  *
- * @param guess the cost that paths hardly exceed; null where the hierarchy knows too little
+ * @param guess a cost that few paths exceed; null to sweep without the hierarchy
  */
 function* swept(
   used: PreparedCosting,
@@ -98,7 +98,7 @@ function withinOf(request: IsochroneRequest): (seconds: number, meters: number) 
   return (seconds, meters) => seconds <= mostSeconds || meters <= mostMeters
 }
 
-/** A cost in weight that paths within the contours hardly exceed. */
+/** A weight that few paths within the contours exceed. */
 function guessOf(request: IsochroneRequest): number {
   const [mostSeconds, mostMeters] = farthest(request)
   return Math.round((1.6 * Math.max(mostSeconds, mostMeters / SLOW) + PENALTIES) * WEIGHT_PER_SECOND)

@@ -21,14 +21,14 @@ export interface Located {
   readonly reason?: string
 }
 
-/** Functions that find places and measure their connection to the network. */
+/** Functions that snap locations and measure their connection to the network. */
 interface Finder {
   readonly find: (location: Location) => Snapped | null
   /** Numbers of nodes that reach an edge and that it reaches, up to the requested maximum. */
   readonly reach: (edge: number, most: number) => { inbound: number; outbound: number }
 }
 
-/** Puts locations on the network as routes would, one after the other. */
+/** Snaps locations to the network as routes do, one after the other. */
 export function* locate(ground: Ground, request: LocateRequest): Generator<Located, void, void> {
   const finder = finderOf(ground, request)
   for (const location of request.locations) {
@@ -77,7 +77,7 @@ function finderOf(ground: Ground, { mode, options }: LocateRequest): Finder {
   }
 }
 
-/** How many nodes are connected with an edge in a direction, counted up to a number. */
+/** Number of nodes that are connected with an edge in a direction, up to a limit. */
 function reachOf(
   graph: Graph,
   { weights }: PreparedCosting,
@@ -128,7 +128,7 @@ function verboseEdge(
   }
 }
 
-/** The crossings that candidates lie on. */
+/** The nodes at which candidates lie. */
 function nodesOf(graph: Graph, candidates: readonly Candidate[]): number[] {
   const nodes = candidates.flatMap(({ edge, along }) =>
     along === 0 ? [tailOf(graph, edge)] : along === 1 ? [graph.edgeHead[edge]!] : [],

@@ -8,7 +8,7 @@ import { flagOf, integerOf, textOf } from '../request/read.ts'
 /** A request for the streets at some locations. */
 export interface LocateRequest {
   readonly locations: readonly Location[]
-  /** Null where no costing is named: then every street counts. */
+  /** Null without a costing; then every street counts. */
   readonly mode: Mode | null
   readonly options: CostOptions
   readonly verbose: boolean
@@ -24,7 +24,7 @@ export interface LocateRequest {
  */
 export function readLocateRequest(text: string, limits: Limits): LocateRequest {
   const request = parse(text)
-  // The answer is a list, in which there is no place for warnings.
+  // The answer is a list without members for warnings.
   const unheard: Warning[] = []
   const { mode, given } = readCosting(request, unheard)
   const locations = readLocations(request.locations, 130, limits)

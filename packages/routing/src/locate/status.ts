@@ -7,7 +7,7 @@ import { degreesOf } from '../respond/numbers.ts'
 /** Version of this package, for `status`. */
 const VERSION = '0.1.0'
 
-/** Kinds of unread tags that are listed. */
+/** Maximum number of listed unread tags. */
 const MOST_TAGS = 100
 
 /** Status of a router. */
@@ -21,7 +21,7 @@ export interface Status {
   readonly has_timezones?: boolean
   readonly has_live_traffic?: boolean
   readonly has_transit_tiles?: boolean
-  /** Conditional tags that the graph could not read, the most frequent first. */
+  /** Conditional tags that the graph does not support, the most frequent first. */
   readonly unread_tags?: readonly { readonly tag: string; readonly count: number }[]
   readonly bbox?: Readonly<Record<string, unknown>>
 }
@@ -46,7 +46,7 @@ export function statusOf({ network, builtAt }: Ground, request: Json, actions: r
   }
 }
 
-/** The box around all crossings, as a collection of one polygon. */
+/** The box around all nodes, as a collection of one polygon. */
 function boxOf({ nodeLon, nodeLat }: { nodeLon: Int32Array; nodeLat: Int32Array }): Readonly<Record<string, unknown>> {
   const [west, south, east, north] = [least(nodeLon), least(nodeLat), most(nodeLon), most(nodeLat)]
   const ring = [

@@ -28,12 +28,12 @@ const ON_REQUEST = new Set([
 
 /** Whether a filter keeps an attribute. */
 function isKept({ action, attributes }: AttributeFilter, name: string): boolean {
-  // Texts of signs are named one by one, or all at once.
+  // A filter names texts of signs one by one, or all at once.
   const isNamed = attributes.has(name) || (name.startsWith('edge.sign.') && attributes.has('edge.sign'))
   return action === 'include' && attributes.size > 0 ? isNamed : !isNamed && !ON_REQUEST.has(name)
 }
 
-/** Answers a request for the attributes of the streets of a trace; parts of it follow each other in one list. */
+/** Answers a request for the attributes of a trace's streets; the parts of the trace follow each other in one list. */
 export function* traceAttributesOf(ground: Ground, request: TraceRequest): Work {
   const { graph } = ground.network
   const { filter, route, trace } = request
@@ -95,7 +95,7 @@ interface Teller {
   readonly costing: Costing
   readonly guided: GuidedLeg
   readonly units: Units
-  /** Points of the shape before this part. */
+  /** Number of points of the shape before this part. */
   readonly shapeOffset: number
   readonly keeps: (name: string) => boolean
 }
@@ -104,7 +104,10 @@ function confidenceOf(matchings: readonly Matching[]): number {
   return secondsOf(matchings.reduce((sum, { confidence }) => sum + confidence, 0) / matchings.length)
 }
 
-/** A place by the edges of a leg whose first is edge `first` of the path: ends of the path that are only touched are no edges of it. */
+/**
+ * A place relative to the edges of a leg whose first is edge `first` of the path. Edges at the ends of the path that
+ * are only touched do not belong to it.
+ */
 function placeIn({ edges }: Leg, first: number, place: PointPlace): PointPlace {
   const index = place.index - first
   if (index < 0) return { ...place, index: 0, along: edges[0]!.begin }
@@ -276,7 +279,7 @@ function crossingFacts(crossing: Crossing): Facts {
   }
 }
 
-/** Values of each stretch between two points of the shape. */
+/** Values of each segment between two points of the shape. */
 interface Stretches {
   readonly time: number[]
   readonly length: number[]
@@ -284,7 +287,7 @@ interface Stretches {
 }
 
 function addStretches({ guided: { steps, line }, units }: Teller, { time, length, speed }: Stretches): void {
-  // Between two parts nothing is travelled.
+  // The segment between two parts is not travelled.
   if (time.length > 0) for (const list of [time, length, speed]) list.push(0)
   let before = 0
   for (const { beginShape, endShape, meters, seconds } of steps) {

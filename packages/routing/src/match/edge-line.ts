@@ -8,7 +8,7 @@ export interface EdgePlace {
   readonly along: number
   readonly lon: number
   readonly lat: number
-  /** Metres from the point that was projected. */
+  /** Metres from the projected point. */
   readonly meters: number
 }
 

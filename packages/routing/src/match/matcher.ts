@@ -6,7 +6,7 @@ import { type Candidate, type StepRules, takeSteps } from './steps.ts'
 import { Streets } from './streets.ts'
 import { METERS_PER_DEGREE, type Trace, type TracePoint } from './trace.ts'
 
-/** Points of a trace that are matched as one: those between which the traveller moved less than the noise. */
+/** Consecutive points of a trace that are matched as one, because the traveller moved less than the noise. */
 export interface Group {
   /** Index of the first and the last point. */
   readonly first: number
@@ -26,50 +26,51 @@ export interface Chain {
   readonly rivals: readonly number[]
 }
 
-/** Metres that turning around in the middle of a street costs. */
+/** Cost of a U-turn in the middle of a street, in metres. */
 const TURN_BACK_METERS = 150
-/** Streets around a point that are looked at. */
+/** Maximum number of streets around a point. */
 const MOST_STREETS = 16
-/** Metres above the best candidate at which a step ends, beside half the distance of the step. */
+/** Metres above the best candidate at which a step ends, plus half the distance of the step. */
 const WINDOW_METERS = 300
-/** Points of a trace are matched as one as far as the noise, times this, reaches; never farther than some metres. */
+/** Maximum radius of points that are matched as one: noise times this factor, and metres. */
 const GROUP_NOISES = 2
 const GROUP_METERS = 60
-/** Metres by which the middle of points that are matched as one lies beside a curved street. */
+/** Bias in metres of the mean of a group of points beside a curved street. */
 const BIAS_METERS = 3
 /** Maximum number of points that count as independent, because the noise of neighbours is similar. */
 const MOST_INDEPENDENT = 10
-/** Least metres of travel that a deviation as large as the noise outweighs. */
+/** Minimum default of `Trace.beta`, in metres. */
 const LEAST_BETA = 5
-/** Radius in which streets are looked for, in noises, and at least. */
+/** Search radius for streets: multiple of the noise, and minimum in metres. */
 const RADIUS_NOISES = 3
 const LEAST_RADIUS = 50
-/** Radius in which the nearest street is looked for first. */
+/** Radius of the first search for the nearest street, in metres. */
 const NEAR_METERS = 25
-/**
- * Outliers that are skipped before a part ends: up to the first number anywhere, up to the second while they are near.
- */
+/** Maximum number of skipped outliers before a part ends: anywhere, and while they are near. */
 const SKIPPED = 4
 const MOST_SKIPPED = 15
-/** Noises that the window of a moving average is long, and points to each side at most. */
+/** Window length of a moving average as a multiple of the noise, and maximum number of points on each side. */
 const SMOOTH_NOISES = 2.5
 const MOST_WING = 7
 
-/** Length in metres from which the turns of a step count in full; in shorter steps they count in proportion. */
+/** Length of a step in metres from which its turns count fully; in shorter steps they count in proportion. */
 const TURN_METERS = 150
 const LEAST_TURN_SHARE = 0.2
 
-/** Points nearer than this on average share the streets that are looked up for one of them, so far beyond its radius. */
+/**
+ * Mean distance of points in metres below which they share looked-up streets, and the range beyond the radius of the
+ * first point.
+ */
 const DENSE_METERS = 40
 const AHEAD_METERS = 120
 
-/** States that the search between two groups leaves at most, and after how many others get their turn. */
+/** Maximum number of settled states between two groups, and number of them between two yields. */
 const BOUNDS = { states: 2 ** 18, statesPerTurn: 2 ** 13 }
 
-/** A candidate is a rival of the best where its path costs no more metres than this above. */
+/** Maximum additional cost of a candidate that counts as a rival of the best, in metres. */
 const RIVAL_METERS = 30
 
-/** Fastest travel that is believed, in metres per second. */
+/** Maximum plausible speed in metres per second. */
 const FASTEST = { motor: 70, bicycle: 25, foot: 12 } as const
 
 /**
@@ -81,7 +82,7 @@ export class Matcher {
   readonly #streets: Streets
   readonly #turns: TurnNetwork
   readonly #bounds: typeof BOUNDS
-  /** States that were left since others had their turn. */
+  /** Number of settled states since the last yield. */
   #left = 0
 
   constructor({ weights, turns }: Pick<PreparedCosting, 'weights' | 'turns'>, bounds = BOUNDS) {
@@ -146,7 +147,7 @@ export class Matcher {
     return noiseOf(points, ({ lon, lat }, [east, north]) => {
       const y = lat + north / METERS_PER_DEGREE
       const x = lon + east / METERS_PER_DEGREE / Math.cos((lat * Math.PI) / 180)
-      // Most points have a street near them.
+      // Most points have a street nearby, so a small radius is tried first.
       const near = this.#streets.find(x, y, Math.min(NEAR_METERS, mostRadius), 1)
       return (near[0] ?? this.#streets.find(x, y, mostRadius, 1)[0])?.meters ?? null
     })
@@ -177,8 +178,8 @@ export class Matcher {
   }
 
   /**
-   * Continues from the candidates of a group to those of the next; false when none is reached. A long search yields in
-   * between.
+   * Continues from the candidates of a group to those of the next; false when none can be reached. A long search yields
+   * in between.
    */
   *#join(
     sources: readonly Candidate[],
@@ -218,7 +219,7 @@ interface Pair {
   readonly rules: StepRules
 }
 
-/** The groups of a trace. The first and last points form groups of their own, so that nothing is cut off. */
+/** The groups of a trace. The first and last points are groups of their own, so that the ends are kept. */
 function grouped({ points, interpolation }: Trace, noise: number): Group[] {
   const groups: Group[] = []
   const { track, width } = smoothed(points, noise)
@@ -231,7 +232,7 @@ function grouped({ points, interpolation }: Trace, noise: number): Group[] {
   return groups
 }
 
-/** Index of the last point within a distance of the first one, the last point of the trace excluded. */
+/** Index of the last point within a distance of the first one, excluding the last point of the trace. */
 function lastWithin(track: readonly TracePoint[], first: number, reach: number): number {
   const { x, y } = track[first]!
   let last = first
@@ -239,14 +240,14 @@ function lastWithin(track: readonly TracePoint[], first: number, reach: number):
   return last
 }
 
-/** The points of a trace. Points denser than the noise become moving averages; the two ends stay. */
+/** The points of a trace. Points denser than the noise become moving averages; the two ends are unchanged. */
 function smoothed(points: readonly TracePoint[], noise: number): { track: readonly TracePoint[]; width: number } {
   const half = Math.min(MOST_WING, Math.floor((SMOOTH_NOISES * noise) / strideOf(points) / 2))
   if (half < 1) return { track: points, width: 1 }
   const longest = (SMOOTH_NOISES + 1.5) * noise
   const track = points.map((point, i) => {
     let wing = Math.min(half, i, points.length - 1 - i)
-    // At higher speeds the same number of points covers too much length.
+    // At higher speeds, the same number of points covers too much length.
     while (wing > 0 && metersBetween(points[i - wing]!, points[i + wing]!) > longest) wing--
     const { x, y, lon, lat } = groupOf(points, i - wing, i + wing)
     return { ...point, x, y, lon, lat }
@@ -285,7 +286,7 @@ function traced(groups: readonly Group[], layers: readonly (readonly Candidate[]
     const layer = layers[i]!
     const best = candidates.at(-1)?.back?.from ?? layer.reduce((a, b) => (b.cost < a.cost ? b : a))
     candidates.push(best)
-    // Both directions of a street lie equally far.
+    // Both directions of a street are equally far.
     const near = layer.filter(({ cost, meters }) => cost < best.cost + RIVAL_METERS && meters !== best.meters)
     rivals.push(new Set(near.map(({ meters }) => meters)).size)
   }

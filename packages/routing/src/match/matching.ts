@@ -11,9 +11,9 @@ export interface PointPlace extends EdgePlace {
   readonly point: number
   /** Index of the edge in the path. */
   readonly index: number
-  /** Matched by itself, or put on the path that others were matched to. */
+  /** Whether the point was matched itself, or placed on the path of other points. */
   readonly type: 'matched' | 'interpolated'
-  /** Other streets that the point may almost as well lie on. */
+  /** Number of other streets that match the point almost as well. */
   readonly rivals: number
 }
 
@@ -22,14 +22,14 @@ export interface Matching {
   readonly edges: readonly PathEdge[]
   /** Places of the points, in the order of the trace; outliers have none. */
   readonly places: readonly PointPlace[]
-  /** How well the lengths of the trace and of the path agree, 0 … 1. */
+  /** Agreement of the lengths of the trace and of the path, 0 … 1. */
   readonly confidence: number
 }
 
-/** Points that are placed in one step. */
+/** Number of points per step. */
 const STEP = 64
 
-/** The path of a chain, with a place for each of its points; empty texts give others their turn. */
+/** The path of a chain, with a place for each of its points; empty texts yield to other requests. */
 export function* matchingOf(graph: Graph, points: readonly TracePoint[], chain: Chain): Generator<string, Matching> {
   const { edges, places: anchors } = pathOfChain(graph, chain)
   const lines = new Map<number, EdgeLine>()
@@ -42,7 +42,7 @@ export function* matchingOf(graph: Graph, points: readonly TracePoint[], chain: 
   let from: Anchor = anchors[0]!
   for (const [i, { first, last }] of chain.groups.entries()) {
     const rivals = chain.rivals[i]!
-    // No point lies before its predecessor.
+    // Places are in order along the path.
     from = later(from, anchors[Math.max(0, i - 1)]!)
     const to = anchors[Math.min(anchors.length - 1, i + 1)]!
     for (let point = first; point <= last; point++) {
@@ -72,7 +72,7 @@ function later(a: Anchor, b: Anchor): Anchor {
   return a.index > b.index || (a.index === b.index && a.along > b.along) ? a : b
 }
 
-/** The place nearest to a point on a path between two of its places. */
+/** The place on a path, between two of its places, that is nearest to a point. */
 function nearestBetween(
   edges: readonly PathEdge[],
   lineOf: (edge: number) => EdgeLine,
@@ -85,7 +85,7 @@ function nearestBetween(
     const least = index === from.index ? from.along : begin
     const most = index === to.index ? to.along : end
     const place = lineOf(edge).project(lon, lat, least, Math.max(least, most))
-    // Shares are sums and may be off in their last digit.
+    // Shares are sums and may have a rounding error in the last digit.
     if (best === null || place.meters < best.meters) best = { index, ...place, along: Math.max(least, place.along) }
   }
   return best!

@@ -5,17 +5,17 @@ const LEAST = 4
 const MOST = 50
 /** Minimum noise of a sparse trace, in metres. */
 const LEAST_SPARSE = 6
-/** Median of the absolute value of a normal distribution of deviation 1. */
+/** Median of the absolute value of a normal distribution with standard deviation 1. */
 const MEDIAN = 0.6745
-/** Factor on the estimated noise of a sparse trace: too high an estimate harms less than too low a one. */
+/** Factor on the estimated noise of a sparse trace, because too high an estimate does less harm than too low a one. */
 const CAUTION = 1.5
-/** Points after which a movement is measured, so that noise is little of it. */
+/** Number of points over which a movement is measured, to reduce the effect of noise. */
 const STRIDE = 10
 /** Minimum number of points for an estimate of the noise. */
 const FEWEST = 16
-/** Points of a sparse trace whose streets are looked at. */
+/** Number of points of a sparse trace for which the nearest street is searched. */
 const SAMPLE = 32
-/** Metres to the sides at which a street is met by chance only. */
+/** Offsets in metres east and north at which a street is near only by chance. */
 const ASIDE = [
   [110, 70],
   [-70, 110],
@@ -23,10 +23,13 @@ const ASIDE = [
   [70, -110],
 ] as const
 
-/** Metres between a point and the nearest street, beside the point by some metres to the east and the north; null where none is near. */
+/**
+ * Distance in metres of a point, moved by an offset to the east and north, from the nearest street; null when none is
+ * near.
+ */
 export type NearestMeters = (point: TracePoint, aside: readonly [east: number, north: number]) => number | null
 
-/** Metres that points of a trace move from one to the next, by the middle of longer movements. */
+/** Mean metres between consecutive points, from the median of longer movements. */
 export function strideOf(points: readonly TracePoint[]): number {
   const step = Math.min(STRIDE, points.length - 1)
   const moved: number[] = []
@@ -39,8 +42,9 @@ export function strideOf(points: readonly TracePoint[]): number {
 /**
  * The noise of a trace, as the standard deviation of each axis in metres. For dense points it is estimated from the
  * second differences of their coordinates, because travellers hardly accelerate; otherwise from their distances to the
- * nearest street, compared with those of places that are near a street by chance: the share of points without a street
- * within some metres is the product of the shares without their own street and without one by chance.
+ * nearest street, compared with those of points at an offset, which are near a street by chance only. The share of
+ * points without a street within a distance is the product of two shares: without their own street, and without one by
+ * chance.
  */
 export function noiseOf(points: readonly TracePoint[], nearest: NearestMeters): number {
   const second: number[] = []
@@ -72,7 +76,7 @@ function ofStreets(points: readonly TracePoint[], nearest: NearestMeters): numbe
   return LEAST
 }
 
-/** The middle one of some numbers. */
+/** Median of some numbers. */
 export function median(values: readonly number[]): number {
   return Float64Array.from(values).toSorted()[values.length >> 1]!
 }

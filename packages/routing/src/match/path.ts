@@ -6,7 +6,7 @@ import type { Candidate } from './steps.ts'
 /** The edges of a chain, and the position of each of its candidates on them. */
 export interface MatchedPath {
   readonly edges: readonly PathEdge[]
-  /** For each candidate the index of its edge, and its share of that. */
+  /** For each candidate, the index of its edge and its share of that edge. */
   readonly places: readonly { readonly index: number; readonly along: number }[]
 }
 
@@ -21,7 +21,7 @@ export function pathOfChain(graph: Graph, { candidates }: Chain): MatchedPath {
     const passed = back!.edges
     for (const [i, next] of passed.entries()) {
       const last = edges.at(-1)!
-      // The first is the edge of the candidate before; a U-turn there leaves it at the place of that candidate.
+      // The first edge is that of the previous candidate; a U-turn leaves it at that candidate.
       if (i === 0 && next === last.edge) continue
       if (back!.turnsBack && i === 1) edges.push({ edge: next, begin: 1 - last.end, end: 1 - last.end })
       else {
@@ -36,10 +36,10 @@ export function pathOfChain(graph: Graph, { candidates }: Chain): MatchedPath {
   return trimmed(graph, { edges, places })
 }
 
-/** Metres of an edge that are too few to be on it. */
+/** Maximum length in metres at which an edge is only touched. */
 const TOUCHED = 0.5
 
-/** Without edges at the ends that are only touched. */
+/** Removes edges at the ends that are only touched. */
 function trimmed(graph: Graph, { edges, places }: MatchedPath): MatchedPath {
   const isTouched = ({ edge, begin, end }: PathEdge): boolean => (end - begin) * graph.edgeLength[edge]! < TOUCHED
   let first = 0

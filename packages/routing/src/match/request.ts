@@ -29,26 +29,26 @@ export interface TraceRequest {
   /** Options of the answer, as for a route from the first point to the last. */
   readonly route: RouteRequest
   readonly filter: AttributeFilter
-  /** In the form of OSRM, points that were not matched by themselves are left out. */
+  /** Whether points without their own match are left out, in the form of OSRM. */
   readonly isTidy: boolean
 }
 
-/** Turns in metres by costing, as Valhalla has them. */
+/** Turn penalties in metres by costing, as in Valhalla. */
 const TURN_PENALTIES = { bicycle: 140, pedestrian: 100 } as const
 const TURN_PENALTY = 200
-/** Maximum accuracy that a request may state and default interpolation distance, in metres. */
+/** Maximum stated accuracy, default interpolation distance and default breakage distance, in metres. */
 const MOST_ACCURACY = 100
 const INTERPOLATION_METERS = 10
 const BREAKAGE_METERS = 2000
-/** More of either makes one step of a matching long. */
+/** Maximum values, because larger ones make a step of matching long. */
 const MOST_INTERPOLATION = 200
 const MOST_BREAKAGE = 20_000
-/** Points this many times farther apart than usual are not joined. */
+/** Minimum factor on the usual distance of points at which they are not joined. */
 const GAP = 2.5
-/** Number of usual intervals that make a gap in time; OSRM splits traces there. */
+/** Number of usual intervals that make a time gap; OSRM splits traces there. */
 const GAP_INTERVALS = 10
 
-/** Members of route requests without an effect on a trace. */
+/** Members of route requests that do not affect a trace. */
 const UNHEEDED = [
   'date_time',
   'exclude_locations',
@@ -59,7 +59,7 @@ const UNHEEDED = [
 ]
 
 /**
- * Reads a request for `trace_route` or `trace_attributes`, and checks it in the order in which Valhalla 3.6 does.
+ * Reads a request for `trace_route` or `trace_attributes`, and checks it in Valhalla 3.6's order.
  *
  * @throws RouteProblem
  */
@@ -180,7 +180,7 @@ function positive(value: unknown): number | null {
   return number !== null && number > 0 && Number.isFinite(number) ? number : null
 }
 
-/** The times of the points; all null when one is missing or times run backwards. */
+/** The times of the points; all null when one is missing or times decrease. */
 function secondsOf({ begin_time: begin, durations }: Json, shape: readonly Json[]): readonly (number | null)[] {
   let times = shape.map(({ time }) => numberOf(time))
   if (Array.isArray(durations)) {
@@ -194,7 +194,7 @@ function secondsOf({ begin_time: begin, durations }: Json, shape: readonly Json[
   return isUsable ? times : shape.map(() => null)
 }
 
-/** Metres between two points of a trace, usually. */
+/** Median distance in metres between consecutive points of a trace. */
 function usualStep(points: Trace['points']): number {
   return median(points.slice(1).map(({ x, y }, i) => Math.hypot(x - points[i]!.x, y - points[i]!.y)))
 }

@@ -9,20 +9,20 @@ import { METERS_PER_DEGREE } from './trace.ts'
 
 /** A possible place of a point, with the cost of the cheapest path to it. */
 export interface Candidate extends Nearby {
-  /** Cost of being off the point, in metres of travel. */
+  /** Cost of the deviation from the point, in metres of travel. */
   readonly emission: number
   /** Cost of the cheapest path through the earlier points, in metres; infinite when there is none. */
   cost: number
-  /** The candidate before it, and the edges from that to this one, both included. */
+  /** The previous candidate, and the edges from it to this one, both included. */
   back: { readonly from: Candidate; readonly edges: readonly number[]; readonly turnsBack: boolean } | null
 }
 
 /** Costs and bounds of a step between two points. */
 export interface StepRules {
   readonly weights: StateWeights
-  /** Metres that a turn costs by its clockwise angle, 0 … 359. */
+  /** Cost of a turn in metres, by its clockwise angle, 0 … 359. */
   readonly turnMeters: Float64Array
-  /** Metres that turning around in the middle of a street costs. */
+  /** Cost of a U-turn in the middle of a street, in metres. */
   readonly turnBackMeters: number
 }
 
@@ -32,13 +32,13 @@ export interface Layers {
   readonly targets: readonly Candidate[]
 }
 
-/** How far a step may go. */
+/** Bounds of a step. */
 export interface StepBounds {
-  /** Longest path. */
+  /** Maximum length of the path. */
   readonly most: number
   /** Metres above the best candidate at which the search ends. */
   readonly window: number
-  /** Metres that a place may lie behind the previous one on the same edge: noise along the street. */
+  /** Maximum metres that a place may lie behind the previous one on the same edge, because of noise. */
   readonly slack: number
   /** Maximum number of settled states. */
   readonly states: number
@@ -49,21 +49,23 @@ export interface StepBounds {
 }
 
 /**
- * One step of the Viterbi algorithm over the street network: A\* from all candidates of a point at once, each with what it cost
- * to be there, until the candidates of the next point are reached: {@link begin}, {@link advance} until it is done, {@link end}.
- * One step at a time.
+ * One step of the Viterbi algorithm over the street network: A\* from all candidates of a point with their costs, until
+ * the candidates of the next point are reached. Call {@link begin}, {@link advance} until it returns true, then {@link
+ * end}. Only one step at a time.
  */
 export class Steps {
   readonly #heap: VertexHeap
   readonly #key: Float64Array
   readonly #stamp: Uint32Array
-  /** State before, or −1 − index of a source; twice the sources where the path turns back at once. */
+  /**
+   * Previous state, or −1 − index of a source; indices of paths that begin with a U-turn follow those of all sources.
+   */
   readonly #from: Int32Array
   readonly #target: Int32Array
   readonly #targetStamp: Uint32Array
   #now = 0
   #search: Search | null = null
-  /** The goal in the units of nodes, metres of those units, and the radius of the goal. */
+  /** The goal in node units, metres per unit, and the radius of the goal. */
   readonly #goal = new Float64Array(5)
 
   constructor(vertexCount: number, edgeCount: number) {
@@ -107,7 +109,7 @@ export class Steps {
     search.end = least + bounds.most
   }
 
-  /** Settles up to this many more states. Returns whether the search is done. */
+  /** Settles up to this many more states. Returns whether the search has finished. */
   advance(states: number): boolean {
     const search = this.#search!
     const { targets, bounds, end } = search
@@ -131,7 +133,10 @@ export class Steps {
     return true
   }
 
-  /** Fills `cost` and `back` of the targets; the cost of a target that is not reached stays infinite. Returns the states that were left. */
+  /**
+   * Sets `cost` and `back` of the targets; the cost of an unreached target stays infinite. Returns the number of
+   * settled states.
+   */
   end(): number {
     const search = this.#search!
     this.#search = null
@@ -140,7 +145,7 @@ export class Steps {
     return search.left
   }
 
-  /** Starts at a source: along its edge, and backwards where a U-turn is allowed. */
+  /** Starts at a source: along its edge, and backwards if a U-turn is allowed. */
   #leave(search: Search, i: number, slack: number): void {
     const { network } = search.rules.weights
     const { edge, along, cost } = search.sources[i]!
@@ -230,7 +235,7 @@ export class Steps {
   }
 }
 
-/** A place on an edge that a path leaves, and the cost of being there. */
+/** Place at which a path leaves an edge, and the cost up to there. */
 interface Departure {
   readonly edge: number
   readonly along: number
@@ -239,7 +244,7 @@ interface Departure {
   readonly from: number
 }
 
-/** Share of straight distances that estimates are, for lengths of edges are rounded. */
+/** Factor on straight distances in estimates, because edge lengths are rounded. */
 const CAUTION = 0.95
 
 interface Search extends Layers {
@@ -249,19 +254,19 @@ interface Search extends Layers {
   left: number
   /** Cost at which the search ends. */
   end: number
-  /** The largest cost of a target when all were reached: costs only fall. */
+  /** The largest cost of a target once all are reached; costs only decrease. */
   worst: number | null
   readonly rules: StepRules
   /** State by which each target is reached, or −1 − index of a source. */
   readonly via: Int32Array
   best: number
-  /** Targets that were not reached yet. */
+  /** Number of targets that are not reached yet. */
   open: number
 }
 
 const free = new WeakMap<TurnNetwork, Steps>()
 
-/** Takes memory for a step on a network. A step keeps it while it yields; other steps take memory of their own. */
+/** Takes memory for a step on a network. A step keeps it while it yields; concurrent steps get memory of their own. */
 export function takeSteps(turns: TurnNetwork, edgeCount: number): Taken<Steps> {
   return takeFrom(free, turns, () => new Steps(turns.states.vertexCount, edgeCount))
 }

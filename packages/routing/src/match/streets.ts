@@ -17,17 +17,17 @@ export interface Nearby {
 const METERS_PER_DEGREE = 111_319.5
 const SCALE = 1e6
 
-/** Finds the streets around the points of a trace. It keeps its arrays from point to point. */
+/** Finds the streets around the points of a trace. Its arrays are reused for each point. */
 export class Streets {
   readonly #weights: StateWeights
   readonly #edgesOf: Uint32Array
   /** Window in 1e-6 degrees: west, south, east, north. */
   readonly #window = new Float64Array([1, 1, 0, 0])
   #lonMeters = 1
-  /** Leaves of the tree of boxes in the window: shape, first and last point, and the box of each. */
+  /** Leaves of the box tree in the window: shape, first and last point, and box of each. */
   #leaves: number[] = []
   readonly #stack: number[] = []
-  /** Metres around a point for which streets are gathered beyond its radius, for points that follow closely. */
+  /** Additional radius in metres for which streets are collected, for subsequent points nearby. */
   ahead = 0
 
   constructor(weights: StateWeights) {
@@ -127,7 +127,7 @@ export class Streets {
     return this.#weights.endEdge(edge) < UNREACHABLE
   }
 
-  /** Takes the leaves of the tree of boxes around a point. */
+  /** Collects the leaves of the box tree around a point. */
   #gather(lon: number, lat: number, radius: number): void {
     const { boxes, boxLevels } = this.#weights.network
     const dy = ((radius + this.ahead) / METERS_PER_DEGREE) * SCALE
@@ -174,7 +174,7 @@ export class Streets {
   }
 }
 
-/** Numbers of a leaf: its shape, the first and the last point, and its box. */
+/** Number of values per leaf: its shape, the first and the last point, and its box. */
 const LEAF = 7
 
 /** The nearest place of a street: the point before it and the share of the segment from there. */

@@ -42,7 +42,7 @@ export function* matchingsOf(
   throw new RouteProblem(matcher.hasStreets(trace) ? 444 : 171)
 }
 
-/** Answers a request for the route of a trace: a trip for each part of it that has one path, the first one as `trip`. */
+/** Answers a request for the route of a trace: a trip for each connected part, the first one as `trip`. */
 export function* traceRouteOf(ground: Ground, request: TraceRequest): Work {
   const { graph } = ground.network
   const prepared = ground.costings.get(request.route.mode, request.route.options)
@@ -67,7 +67,7 @@ export function* traceRouteOf(ground: Ground, request: TraceRequest): Work {
   }
 }
 
-/** Legs that are made in one step. */
+/** Number of legs per step. */
 const LEGS_PER_STEP = 50
 
 /** Maps a list item by item; empty texts yield to other requests. */
@@ -78,7 +78,7 @@ function* inTurns<From, To>(list: Iterable<From>, of: (one: From) => To): Genera
   return made
 }
 
-/** A matching with its legs, and the places where they end. */
+/** A matching with its legs, and the places at their ends. */
 export interface Part {
   readonly matching: Matching
   readonly breaks: readonly PointPlace[]
@@ -121,7 +121,7 @@ function* partOf(
   return { matching, breaks, source, legs, told: yield* inTurns(tellLegs(source, legs), (told) => told) }
 }
 
-/** The leg between two places of a path, and the index of its first edge there; no part has a negative length. */
+/** The leg between two places of a path, and the index of its first edge in the path; lengths are never negative. */
 export function legBetween(
   { costing, weights: { network: graph } }: PreparedCosting,
   edges: readonly PathEdge[],
@@ -141,7 +141,7 @@ export function legBetween(
   const paths: Path[] = []
   let begun = 0
   for (const [i, { end }] of cut.entries()) {
-    // A U-turn in the middle of a street ends a path and begins another.
+    // A U-turn in the middle of a street ends one path and begins another.
     if (i < cut.length - 1 && end === 1 && cut[i + 1]!.begin === 0) continue
     const part = cut.slice(begun, i + 1)
     const [a, b] = [part[0]!, part.at(-1)!]
@@ -160,7 +160,7 @@ export function legBetween(
   return { leg, first: begin }
 }
 
-/** A candidate at a share of an edge; at the ends of a leg it is the place of a point. */
+/** A candidate at a share of an edge; at the ends of a leg, at the place of a point. */
 function candidateAt(graph: Graph, edge: number, along: number, place: PointPlace | null): Candidate {
   const at = place?.along === along ? place : new EdgeLine(graph, edge).at(along)
   return { edge, along, lon: at.lon, lat: at.lat, meters: place?.meters ?? 0, side: null, heading: 0, penalty: 0 }

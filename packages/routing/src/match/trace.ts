@@ -2,10 +2,10 @@
 export interface TracePoint {
   readonly lon: number
   readonly lat: number
-  /** Metres on a plane that all points of a trace share. */
+  /** Metres on a common plane of all points of a trace. */
   readonly x: number
   readonly y: number
-  /** Seconds since some moment; null where the trace has no times. */
+  /** Seconds since an arbitrary time; null when the trace has no times. */
   readonly seconds: number | null
   /** Standard deviation of its position in metres; null when the trace states none. */
   readonly accuracy: number | null
@@ -16,24 +16,26 @@ export interface TracePoint {
 /** A trace, and the options for matching it. */
 export interface Trace {
   readonly points: readonly TracePoint[]
-  /** Points nearer than this to the one before are not matched by themselves, in metres. */
+  /** Minimum distance in metres from the previous point for a point to be matched itself. */
   readonly interpolation: number
-  /** Points farther apart than this are not joined, in metres. */
+  /** Maximum distance in metres between points that are joined. */
   readonly breakage: number
-  /** Metres that turning straight back costs; other turns cost less. */
+  /** Cost of a U-turn in metres; other turns cost less. */
   readonly turnPenalty: number
-  /** Metres of travel that a deviation as large as the noise outweighs, twice; null for the noise itself. */
+  /**
+   * Metres of travel that equal the cost of a deviation as large as the noise, times two; null for the noise itself.
+   */
   readonly beta: number | null
-  /** Largest radius in which streets are looked for, in metres. */
+  /** Maximum search radius for streets, in metres. */
   readonly mostRadius: number
   /** Maximum time between points of a matching in seconds; infinite for no limit. */
   readonly gapSeconds: number
 }
 
-/** Metres of a degree of latitude, on the sphere of the engine. */
+/** Metres per degree of latitude, on the sphere of the engine. */
 export const METERS_PER_DEGREE = 111_319.5
 
-/** Points on a plane that touches the Earth at the first of them. */
+/** Projects points to the tangent plane at the first of them. */
 export function onPlane(points: readonly Omit<TracePoint, 'x' | 'y'>[]): TracePoint[] {
   const [first] = points
   const cos = Math.cos(((first?.lat ?? 0) * Math.PI) / 180)

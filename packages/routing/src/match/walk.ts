@@ -25,13 +25,13 @@ interface Covered {
   readonly places: readonly PointPlace[]
 }
 
-/** Edges that are tried, and points of one that are compared, before others get their turn. */
+/** Number of tried edges, and of compared points of an edge, between two yields. */
 const TRIED_PER_TURN = 64
 const POINTS_PER_TURN = 256
 
 /**
- * The path whose geometry is a shape, point by point, as the shapes of routes are. Turns need not be allowed. Null where there is
- * none. Empty texts give others their turn.
+ * The path whose geometry equals a shape, point by point, as for the shapes of routes. Turns need not be allowed. Null
+ * without such a path. Empty texts yield to other requests.
  */
 export function* walk(weights: StateWeights, points: readonly TracePoint[]): Generator<string, Matching | null> {
   for (const near of NEAR_METERS) {
@@ -58,15 +58,15 @@ function* walkNear(
   return null
 }
 
-/** Metres from an end of an edge that are too few to be beside it: decimals of polylines. */
+/** Maximum distance in metres from an end of an edge that counts as that end, because of rounded polylines. */
 const AT_END_METERS = 0.15
-/** Least metres between a place on an edge and its ends, as locations are put. */
+/** Minimum metres between a place on an edge and its ends, as for snapped locations. */
 const INSIDE_METERS = 0.01
 
-/** Share of an edge before a place on it. As for locations, lengths of edges are whole metres. */
+/** Share of an edge before a place on it. Edge lengths are whole metres, as for locations. */
 function shareOf(graph: Graph, edge: number, { along, lon, lat }: Omit<EdgePlace, 'meters'>): number {
   const { edgeLength, edgeInfo, edgeOpposite } = graph
-  // Locations are measured in the order of the way.
+  // Locations are measured in the order of the way's points.
   if (get(edgeInfo[edge]!, EdgeField.forward) === 0)
     return 1 - shareOf(graph, edgeOpposite[edge]!, { along: 1 - along, lon, lat })
   const line = new EdgeLine(graph, edge)
@@ -88,11 +88,11 @@ interface Step {
   readonly end: number
   readonly next: number
   readonly places: readonly PointPlace[]
-  /** Edges that leave the node, still to be tried. */
+  /** Remaining edges to try from the node. */
   choices: number[]
 }
 
-/** Depth-first search over edges whose points follow in the shape. */
+/** Depth-first search over edges whose points match the shape. */
 function* walkFrom(
   weights: StateWeights,
   points: readonly TracePoint[],
@@ -128,7 +128,7 @@ function matchingOf(graph: Graph, points: readonly TracePoint[], path: readonly 
   last.end = shareOf(graph, last.edge, end)
   places[0] = { ...places[0]!, along: edges[0]!.begin }
   places[places.length - 1] = { ...end, along: last.end }
-  // The places are those of the shape, which rounding has put beside the edge.
+  // The places are points of the shape, which rounding has moved off the edge.
   return {
     edges,
     places: places.map((place) => ({ ...place, lon: points[place.point]!.lon, lat: points[place.point]!.lat })),
@@ -136,7 +136,7 @@ function matchingOf(graph: Graph, points: readonly TracePoint[], path: readonly 
   }
 }
 
-/** Open edges after another one; the cheapest turn comes last, so that it is tried first. */
+/** Open edges after another one, with the cheapest turn last, so that it is tried first. */
 function choicesAt(weights: StateWeights, edge: number): number[] {
   const { network, graph } = weights
   const node = network.edgeHead[edge]!
@@ -151,7 +151,7 @@ function choicesAt(weights: StateWeights, edge: number): number[] {
 }
 
 /**
- * How far a shape runs along an edge. Each point of the edge must be a point of the shape until the shape ends;
+ * The part of an edge that a shape covers. Each point of the edge must be a point of the shape until the shape ends;
  * simplified shapes may omit points on a straight line.
  */
 function* cover(
@@ -171,7 +171,7 @@ function* cover(
     const place = line.project(lon, lat, along, 1)
     if (place.meters > near) break
     const isEnd = distanceMeters(lon, lat, line.lon[last]!, line.lat[last]!) <= Math.min(near, 0.5)
-    // Every point of the edge that was passed lies on the line between two points of the shape.
+    // Every passed point of the edge lies on the line between two points of the shape.
     if (point > at && !isPassed(line, [points[point - 1]!, points[point]!], [along, place.along], near)) break
     along = isEnd ? 1 : Math.max(along, place.along)
     places.push({ point, index, ...place, along, type: 'matched', rivals: 0 })

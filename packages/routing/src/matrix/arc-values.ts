@@ -4,7 +4,7 @@ import { arcBetween } from '../search/cch/topology.ts'
 import type { StateWeights } from '../states/weights.ts'
 import { turnIndex } from '../graph/fields.ts'
 
-/** Arcs whose values there is room for at first, and after which all are forgotten before the next row. */
+/** Initial capacity in arcs, and number of cached arcs above which the cache is emptied before the next row. */
 const FIRST_CAPACITY = 2 ** 13
 const MOST_KEPT = 2 ** 19
 
@@ -21,14 +21,17 @@ export class ArcValues {
   readonly #vertex: Uint32Array
   readonly #weights: Pick<StateWeights, 'network' | 'graph' | 'costing'>
   readonly #isMarked: (from: number, to: number) => boolean
-  /** Open addressing: twice the number of an arc, plus one downwards, plus one; zero for a free slot. */
+  /**
+   * Open addressing. The key is twice the number of an arc plus one, plus one more for downward arcs; zero for a free
+   * slot.
+   */
   #keys = new Float64Array(2 * FIRST_CAPACITY)
   #values = new Uint32Array(2 * FIRST_CAPACITY)
   #size = 0
 
   /**
    * @param vertex vertex of each rank
-   * @param isMarked whether the step from one edge of the network to the next must be looked at more closely
+   * @param isMarked whether the step from one edge of the network to the next needs a check
    */
   constructor(
     metric: HierarchyMetric,

@@ -29,7 +29,7 @@ export interface Cell {
 /** Inputs of the cells. */
 export type CellsRequest = Pick<MatrixRequest, 'sources' | 'targets' | 'dateTime' | 'shapeFormat'> & Terms
 
-/** A location on the network, and all that is above it in the hierarchy. */
+/** A snapped location, and its label in the hierarchy. */
 interface End {
   readonly stop: TripStop
   readonly seeds: readonly PlacedSeed[]
@@ -50,15 +50,15 @@ interface Sums {
   readonly seed: Int32Array
 }
 
-/** Sources or targets that are climbed from in one step. */
+/** Number of sources or targets per step. */
 const STEP = 32
-/** Cells that are searched for one by one in a step. */
+/** Number of individually searched cells per step. */
 const SEARCHES = 8
 
 /**
- * The cells of a matrix, a row at a time, each equal to the route between its two locations: climbs once from each
- * location, compares a source with all targets where they meet, and searches only for cells whose path may break what the
- * request closes or a rule of the hour, that lie on one street, or that have no path between their nearest places.
+ * The cells of a matrix, a row at a time, each equal to the route between its two locations: it climbs once from each
+ * location and compares a source with all targets where they meet. A search is needed only for cells whose path may
+ * violate closures or timed rules, that lie on one street, or that have no path between their nearest places.
  */
 export class Cells {
   readonly #ground: Ground
@@ -69,12 +69,12 @@ export class Cells {
   readonly #timed: TimedLaw | null
   readonly #sources: readonly End[]
   readonly #targets: readonly End[]
-  /** The targets that may be on an edge. */
+  /** Targets with a candidate on an edge, by edge. */
   readonly #targetsOn = new Map<number, number[]>()
   readonly #values: ArcValues | null
   #buckets: Buckets | null = null
 
-  /** @param stops where sources and targets were put */
+  /** @param stops snapped sources and targets */
   constructor(
     ground: Ground,
     request: CellsRequest,
@@ -99,7 +99,7 @@ export class Cells {
         : new ArcValues(
             customized.metric,
             turns.topology.vertex,
-            // Seconds are those of the requested costing, also for streets that are open at some hours only.
+            // Seconds are those of the requested costing, also for streets that are open only at some hours.
             { network: weights.network, graph: weights.graph, costing: prepared.costing },
             (from, to) => this.#isMarked(from, to),
           )
@@ -115,7 +115,7 @@ export class Cells {
     this.#buckets = new Buckets(this.#targets.map(({ label }) => label!))
   }
 
-  /** The cells of a source, in steps; null where there is no path. */
+  /** The cells of a source, in steps; null without a path. */
   *row(i: number): Generator<void, (Cell | null)[]> {
     const source = this.#sources[i]!
     const cells: (Cell | null)[] = []
@@ -164,14 +164,14 @@ export class Cells {
     })
   }
 
-  /** Which targets may be on an edge that a source may be on: a 1 by number. */
+  /** Targets with a candidate on an edge of the source: a 1 by target number. */
   #meeting({ edges }: End): Uint8Array {
     const meets = new Uint8Array(this.#targets.length)
     for (const edge of edges) for (const j of this.#targetsOn.get(edge) ?? []) meets[j] = 1
     return meets
   }
 
-  /** The cell of a row, or undefined where a search is needed. */
+  /** A cell from a row; undefined when a search is needed. */
   #fromRow(source: End, target: End, { cost, sourceEntry, targetEntry }: ManyRow, j: number): Cell | null | undefined {
     const sum = cost[j]!
     if (sum >= UNREACHABLE) {
@@ -195,7 +195,7 @@ export class Cells {
     }
   }
 
-  /** The sums of a label, summed up to an entry. */
+  /** The sums of a label, computed up to an entry. */
   #summed(end: End, entry: number, direction: 'up' | 'down'): Sums {
     const label = end.label!
     const sums = (end.sums ??= sumsOf(label.rank.length))
@@ -230,7 +230,7 @@ export class Cells {
     sums.seed[entry] = at
   }
 
-  /** Whether the path of a seed has already come onto an edge that it is not on from the beginning. */
+  /** Whether the path of a seed already contains a step that needs a check. */
   #isSeedMarked({ vertex, candidate }: PlacedSeed): boolean {
     const edge = this.#used.weights.graph.edgeOf(vertex)
     return edge !== candidate.edge && this.#isMarked(edge, candidate.edge)
@@ -240,7 +240,7 @@ export class Cells {
     return this.#closures.has(from) || this.#closures.has(to) || (this.#timed?.isTimed(to) ?? false)
   }
 
-  /** The cell by the search for a route. */
+  /** The cell by a route search. */
   #search(i: number, j: number): Cell | null {
     const { dateTime, sources, targets } = this.#request
     const { graph } = this.#ground.network
@@ -274,7 +274,7 @@ function sumsOf(size: number): Sums {
   }
 }
 
-/** A cell of zero length, when both locations are the same place. */
+/** A cell of zero length, when both locations are at the same place. */
 function sameSpot(source: End, target: End): Cell | null {
   for (const origin of source.stop.snapped.candidates) {
     for (const destination of target.stop.snapped.candidates) {

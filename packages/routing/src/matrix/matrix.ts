@@ -7,11 +7,11 @@ import { type Cell, Cells, type CellsRequest, usedCosting } from './cells.ts'
 import type { MatrixRequest } from './request.ts'
 import { writerOf } from './write.ts'
 
-/** Locations that are put on the network in one step. */
+/** Number of locations that are snapped per step. */
 const STEP = 50
 
 /**
- * The answer to a request for a matrix, row by row: only one row and the facts of the locations are in memory.
+ * The answer to a request for a matrix, row by row: only one row and the snapped locations are in memory.
  *
  * @param mayWait whether to wait for the hierarchy of a costing with options of its own
  * @throws RouteProblem 171 when no street is near one of the locations
@@ -42,7 +42,7 @@ export function* matrixOf(ground: Ground, request: MatrixRequest, mayWait: boole
   yield writer.end()
 }
 
-/** Whether a hierarchy that the request needs is being made. */
+/** Whether a hierarchy that the request needs is being prepared. */
 export function isComing(ground: Ground, request: CellsRequest): boolean {
   const { mode, options } = request
   const prepared = ground.costings.get(mode, options)
@@ -64,7 +64,7 @@ function* stopsOf(
   return stops
 }
 
-/** Computes a row of cells; yields after each step, so that others get a turn. */
+/** Computes a row of cells; yields after each step. */
 export function* rowOf(cells: Cells, i: number): Generator<string, (Cell | null)[]> {
   const row = cells.row(i)
   let step = row.next()
@@ -72,7 +72,7 @@ export function* rowOf(cells: Cells, i: number): Generator<string, (Cell | null)
   return step.value
 }
 
-/** The cheapest of some cells; null for the others. */
+/** Keeps the cheapest cells; the others become null. */
 function nearest(cells: readonly (Cell | null)[], count: number): (Cell | null)[] {
   const order = cells
     .map((cell, i) => ({ i, cost: cell?.cost ?? Infinity }))

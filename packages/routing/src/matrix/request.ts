@@ -20,7 +20,7 @@ import { RouteProblem, type Warning, warning } from '../request/problems.ts'
 import { countOf, flagOf, textOf } from '../request/read.ts'
 import type { Geometry } from '../respond/geometry.ts'
 
-/** A request for times and distances from each of some locations to each of others. */
+/** A request for times and distances from each source to each target. */
 export interface MatrixRequest {
   readonly sources: readonly Location[]
   readonly targets: readonly Location[]
@@ -35,7 +35,7 @@ export interface MatrixRequest {
   readonly shapeFormat: Geometry
   /** Members of tables in the form of OSRM. */
   readonly tables: { readonly durations: boolean; readonly distances: boolean }
-  /** Number of cells that are kept for a single source or target, the cheapest ones; null for all. */
+  /** Maximum number of returned cells for a single source or target, the cheapest ones; null for all. */
   readonly nearest: number | null
   readonly id: string | null
   readonly warnings: readonly Warning[]
@@ -83,7 +83,7 @@ export function readMatrixRequest(text: string, limits: Limits): MatrixRequest {
   }
 }
 
-/** Both tables when the request names none: Valhalla has no such member. */
+/** Both tables by default: Valhalla has no such member. */
 function readTables(value: unknown): { durations: boolean; distances: boolean } {
   const named = textOf(value)?.split(',') ?? []
   const durations = named.includes('duration')

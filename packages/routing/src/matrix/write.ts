@@ -10,7 +10,7 @@ import type { Candidate } from '../snap/candidate.ts'
 import type { Cell } from './cells.ts'
 import type { MatrixRequest } from './request.ts'
 
-/** Writes a matrix as text while its rows come in. */
+/** Writes a matrix as text, row by row. */
 export interface MatrixWriter {
   begin(): string
   row(cells: readonly (Cell | null)[]): string
@@ -22,7 +22,7 @@ interface Stops {
   readonly targets: readonly TripStop[]
 }
 
-/** Warning numbers of our own, after those of members that change nothing. */
+/** Own warning number, after those of ignored members. */
 const NO_PATH = 903
 
 /** The writer of the requested format: Valhalla's verbose one, its short one, or OSRM's. */
@@ -31,7 +31,7 @@ export function writerOf(ground: Ground, request: MatrixRequest, stops: Stops): 
   return request.verbose ? new CellsWriter(ground, request, stops) : new TablesWriter(ground, request, stops, 'short')
 }
 
-/** State that the writers share: lines, warnings, and the members after the rows. */
+/** Common state of the writers: lines, warnings, and the members after the rows. */
 class Tail {
   readonly #ground: Ground
   readonly #request: MatrixRequest
@@ -77,14 +77,14 @@ class Tail {
   }
 }
 
-/** Valhalla's own form, an object for each cell. */
+/** Valhalla's verbose form, an object for each cell. */
 class CellsWriter implements MatrixWriter {
   readonly #ground: Ground
   readonly #request: MatrixRequest
   readonly #stops: Stops
   readonly #tail: Tail
   readonly #shapes: boolean
-  /** Heading and place of a candidate, which many cells share. */
+  /** Heading and place of candidates as JSON, because many cells share them. */
   readonly #places = new Map<Candidate, { readonly begin: string; readonly end: string }>()
   #rows = 0
 
@@ -137,7 +137,7 @@ class CellsWriter implements MatrixWriter {
     return place
   }
 
-  /** When one is there: at the target, or, with a time of arrival, at the source. */
+  /** Time of arrival at the target or, with a requested arrival time, of departure from the source. */
   #moment(from: number, to: number, seconds: number): string {
     const { sources, targets, dateTime } = this.#request
     const { type, value } = dateTime!
@@ -149,7 +149,7 @@ class CellsWriter implements MatrixWriter {
   }
 }
 
-/** Rows of times and rows of distances: Valhalla's short form, in which lines may be a third, and OSRM's. */
+/** Rows of times and rows of distances: OSRM's form, and Valhalla's short form, which may also have rows of lines. */
 class TablesWriter implements MatrixWriter {
   readonly #request: MatrixRequest
   readonly #stops: Stops
@@ -157,7 +157,7 @@ class TablesWriter implements MatrixWriter {
   readonly #form: 'short' | 'osrm'
   readonly #tail: Tail
   readonly #shapes: boolean
-  /** The rows of distances and lines, which come after those of times. */
+  /** The rows of distances and lines, which follow those of times. */
   readonly #distances: string[] = []
   readonly #lines: string[] = []
   #rows = 0

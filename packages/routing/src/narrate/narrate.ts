@@ -35,7 +35,7 @@ export interface Narration {
   readonly cue: string
   /** Spoken after the maneuver. */
   readonly after: string
-  /** The cues also speak of the next maneuver. */
+  /** Whether the cues include the next maneuver. */
   readonly both: boolean
 }
 
@@ -43,12 +43,12 @@ const WRITTEN: Style = { names: 0, signs: 4, delimiter: '/', spoken: false, ahea
 const SPOKEN: Style = { names: 2, signs: 2, delimiter: ', ', spoken: true, ahead: false }
 const AHEAD: Style = { names: 1, signs: 1, delimiter: ', ', spoken: true, ahead: true }
 
-/** A ramp longer than this, and a merge after a longer way, is worth more words, in metres. */
+/** Minimum length in metres of a ramp, or of the way before a merge, for more detailed instructions. */
 const LONG_METERS = 2000
-/** Two maneuvers are spoken of together when the first takes less than this many seconds; departures thrice as long. */
+/** Seconds of a maneuver below which it is announced together with the next; three times as long for departures. */
 const CLOSE_SECONDS = 13
 
-/** Words the maneuvers of a leg. */
+/** Generates the texts for the maneuvers of a leg. */
 export function narrate(
   maneuvers: readonly Maneuver[],
   { phrases, units, destination }: { phrases: Phrases; units: Units; destination: Destination },
@@ -220,7 +220,7 @@ class Narrator {
     return street === '' ? fill(after.plain, { length }) : fill(after.on, { street, length })
   }
 
-  /** Adds the next maneuver to the cues of one that is over soon. */
+  /** Adds the next maneuver to the cue of a short one. */
   together(current: Worded, next: Worded): Narration {
     const { maneuver, narration } = current
     const announced = next.narration.alert || next.narration.cue
@@ -264,7 +264,7 @@ const LEFTS = new Set<number>([
   Kind.stayLeft,
 ])
 
-/** Whether another street branches off where the next maneuver might be expected too early. */
+/** Whether another street branches off earlier to the side of the next maneuver and could be mistaken for it. */
 function branchesBefore({ branchesRight, branchesLeft }: Maneuver, next: Maneuver): boolean {
   if (RIGHTS.has(next.kind)) return branchesRight
   if (LEFTS.has(next.kind)) return branchesLeft

@@ -6,7 +6,7 @@
 export interface Phrases {
   /** BCP 47. */
   readonly tag: string
-  /** Sign between whole and tenths. */
+  /** Decimal separator. */
   readonly decimal: '.' | ','
   /** Clockwise from north. */
   readonly cardinals: readonly string[]
@@ -32,7 +32,7 @@ export interface Phrases {
   readonly uturn: Readonly<Record<'plain' | 'onto' | 'stayOn' | 'at' | 'atOnto' | 'atStayOn' | 'toward', string>> &
     SideWords
   readonly rampStraight: RampPhrases
-  /** A ramp that branches off to a side, one that is turned onto, and one on the usual side. */
+  /** A ramp that branches off to a side, a ramp after a turn, and a ramp on the usual side. */
   readonly rampSide: RampPhrases & SideWords
   readonly rampTurn: RampPhrases & SideWords
   readonly ramp: RampPhrases
@@ -48,7 +48,7 @@ export interface Phrases {
   readonly namedRoundabout: RoundaboutPhrases
   /** {street}, {begin}, {sign} */
   readonly leaveRoundabout: Readonly<Record<'plain' | 'onto' | 'ontoThen' | 'toward', string>>
-  /** {street}, {sign}; `label` matches names that already say that it is a ferry */
+  /** {street}, {sign}; `label` matches names that already contain the word for ferry */
   readonly ferry: Readonly<Record<'plain' | 'named' | 'labelled' | 'toward', string>> & { readonly label: RegExp }
   readonly elevator: string
   readonly stairs: string
@@ -108,7 +108,7 @@ export type RoundaboutPhrases = Readonly<
 /** A phrase with {n}, or one for each plural category of the language. */
 export type Counted = string | Readonly<Partial<Record<Intl.LDMLPluralRule, string>> & { readonly other: string }>
 
-/** How far: {n} is a number. */
+/** Phrases of lengths: {n} is a number. */
 export interface LengthPhrases {
   readonly kilometers: Counted
   readonly kilometer: string

@@ -5,13 +5,13 @@ import type { ExitPhrase, ExitPhrases, KeepPhrase, Phrases, RampPhrases, SideWor
 
 /** Use of a sentence: written, spoken at the maneuver, or spoken ahead of it. */
 export interface Style {
-  /** Most names of a street; zero for all. */
+  /** Maximum number of names of a street; zero for all. */
   readonly names: number
-  /** Most texts of a sign. */
+  /** Maximum number of texts of a sign. */
   readonly signs: number
   readonly delimiter: string
   readonly spoken: boolean
-  /** Ahead of the maneuver only the most important fact is spoken. */
+  /** Ahead of the maneuver, only the most important fact is spoken. */
   readonly ahead: boolean
 }
 
@@ -21,10 +21,13 @@ export interface Destination {
   readonly street: string | null
 }
 
-/** Parsed phrases: texts and placeholders in turn. Only phrases of the tables enter, so the map stays small. */
+/**
+ * Cache of parsed phrases, as texts and placeholders alternately. Only phrases of the tables are added, so it stays
+ * small.
+ */
 const takenApart = new Map<string, readonly string[]>()
 
-/** Fills the places of a phrase. */
+/** Fills the placeholders of a phrase. */
 export function fill(phrase: string, values: Readonly<Record<string, string>>): string {
   let known = takenApart.get(phrase)
   if (known === undefined) takenApart.set(phrase, (known = phrase.split(/\{(\w+)\}/)))
@@ -47,7 +50,7 @@ function join(names: readonly Name[], most: number, delimiter: string): string {
   return (most > 0 ? names.slice(0, most) : names).map(({ text }) => text).join(delimiter)
 }
 
-/** Joins the texts of a sign that are repeated most. */
+/** Joins the most repeated texts of a sign. */
 function joinSigns(texts: readonly SignText[], most: number, delimiter: string): string {
   return join(
     texts.filter(({ count }) => count === texts[0]?.count),
@@ -63,7 +66,7 @@ function guideSign({ guideBranches, guideTowards }: Signs, { signs, delimiter }:
   return branches + delimiter + joinSigns(guideTowards, signs >> 1, delimiter)
 }
 
-/** The names where a maneuver begins and those after it, when both are needed. */
+/** The names at the beginning of a maneuver and those after it, when both are needed. */
 function beginAndStreet(phrases: Phrases, style: Style, maneuver: Maneuver): { begin: string; street: string } {
   const begin = join(maneuver.beginNames, style.names, style.delimiter)
   if (maneuver.includesObvious && begin !== '') return { begin: '', street: begin }
@@ -212,7 +215,7 @@ export function exitSentence(phrases: Phrases, style: Style, maneuver: Maneuver)
   })
 }
 
-/** The part of a sign that is announced early; a name only when there is no other part. */
+/** The part of a sign that is announced early; a name only if there is no other part. */
 function mostImportant(parts: readonly string[]): string[] {
   const part = parts.find((candidate) => candidate !== 'name') ?? parts[0]
   return part === undefined ? [] : [part]

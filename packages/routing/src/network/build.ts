@@ -6,8 +6,8 @@ import { NetworkWriter } from './file.ts'
 import { type Network, openNetwork, prepareNetwork } from './network.ts'
 
 /**
- * Builds the network of one or several extracts in memory, ready to route on; elements that several of them hold count
- * once. It blocks the thread for most of its time. `writeNetworkFile(network.file, path)` keeps it.
+ * Builds the network of one or several extracts in memory, ready for routing; elements in several of them count once.
+ * It blocks the thread for most of its time. `writeNetworkFile(network.file, path)` stores it.
  *
  * @throws EMPTY_NETWORK when there is no way to travel
  */
@@ -18,8 +18,9 @@ export async function buildNetwork(readers: readonly OsmReader[], options: Build
 }
 
 /**
- * Builds the network of one or several extracts as a file: the same bytes as `buildNetwork` and `writeNetworkFile`
- * give, in less than half of the memory, because written parts are freed. It blocks the thread for most of its time.
+ * Builds the network of one or several extracts as a file. The bytes equal those of `buildNetwork` and
+ * `writeNetworkFile`, with less than half of the memory, because written parts are freed. It blocks the thread for most
+ * of its time.
  *
  * @throws EMPTY_NETWORK when there is no way to travel
  */

@@ -19,24 +19,26 @@ export interface PreparedCosting {
   readonly customized: Customized | null
 }
 
-/** Maximum tasks that wait for the worker; further costings stay without a hierarchy until their next request. */
+/**
+ * Maximum number of tasks that wait for the worker; further costings stay without a hierarchy until their next request.
+ */
 const MOST_WAITING = 4
 
 /**
- * Cache of the costings of requests. The eight modes without options are ready from the start and stay; of the others
- * the most recently used stay, and a worker thread customizes their hierarchies.
+ * Cache of the costings of requests. The eight modes without options are always in the cache; of the others the most
+ * recently used are kept, and a worker thread customizes their hierarchies.
  */
 export class CostingStore {
   readonly #network: Network
   readonly #plain = new Map<string, PreparedCosting>()
-  /** The same by their options object, which all requests without options share. */
+  /** The same costings by their options object, which all requests without options share. */
   readonly #usual = new Map<CostOptions, PreparedCosting>()
   readonly #recent: LRUCache<string, PreparedCosting>
   readonly #waiting = new Map<string, PromiseWithResolvers<boolean>[]>()
   #thread: Thread<CustomizeMethods> | null = null
   #closed = false
 
-  /** @param capacity how many costings with options are kept */
+  /** @param capacity maximum number of cached costings with options */
   constructor(network: Network, capacity: number) {
     this.#network = network
     this.#recent = new LRUCache({ max: capacity })
@@ -48,7 +50,7 @@ export class CostingStore {
     }
   }
 
-  /** The costing of a mode with options. Starts its customization when that has not been done. */
+  /** The costing of a mode with options. Starts its customization if necessary. */
   get(mode: Mode, options: CostOptions): PreparedCosting {
     const shared = this.#usual.get(options)
     if (shared?.costing.mode === mode) return shared
@@ -62,10 +64,10 @@ export class CostingStore {
   }
 
   /**
-   * Resolves when the hierarchy of a costing is ready; to false when it will not be. The process stays alive as
-   * long as a caller waits.
+   * Resolves to true when the hierarchy of a costing is ready, to false when it will not be. The process stays alive
+   * while a caller waits.
    *
-   * @throws what ended the thread
+   * @throws the error that ended the thread
    */
   ready(mode: Mode, options: CostOptions): Promise<boolean> {
     if (this.get(mode, options).customized !== null) return Promise.resolve(true)
@@ -77,7 +79,7 @@ export class CostingStore {
     return waiter.promise
   }
 
-  /** Whether the hierarchy of a costing is being made. */
+  /** Whether the hierarchy of a costing is being prepared. */
   isComing({ costing: { mode, options } }: PreparedCosting): boolean {
     return this.#waiting.has(keyOf(mode, options))
   }
@@ -132,7 +134,7 @@ export class CostingStore {
     const waiters = this.#waiting.get(key) ?? []
     this.#waiting.delete(key)
     for (const { resolve } of waiters) resolve(ready)
-    // Closing the store waits for the thread, whatever it still sends.
+    // While the store is closing, messages from the thread must not release the process.
     if (!this.#closed && ![...this.#waiting.values()].some((others) => others.length > 0)) this.#thread?.unref()
   }
 }

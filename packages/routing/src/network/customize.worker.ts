@@ -30,7 +30,7 @@ serveThread<SharedNetwork, CustomizeMethods>(async (shared) => {
       const costing = createCosting(network.graph, mode, options)
       const { metric, leastWeight } = customizeFor(network.graph, network.turns, costing)
       const { up, down } = metric
-      // The topology is where the metric goes, too. Both directions share a pool.
+      // The receiver already has the topology, so it is not sent. Both directions share a pool.
       transfer.push(...[up.index, down.index, up.pool.words].map((array) => array.buffer as ArrayBuffer))
       return { up, down, leastWeight }
     },

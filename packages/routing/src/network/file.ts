@@ -16,9 +16,9 @@ import {
 import { mapFile } from './mapped.ts'
 import { type Network, openNetwork } from './network.ts'
 
-/** Maximum bytes per write: few enough to be still in the processor's cache. */
+/** Maximum bytes per write, which still fit into the processor's cache. */
 const WRITE_BYTES = 2 ** 21
-/** Bytes per read: few enough to be still in the processor's cache for the checksum. */
+/** Bytes per read, which still fit into the processor's cache for the checksum. */
 const READ_BYTES = 2 ** 21
 
 /** Writes a file atomically, with a checksum: readers see the old file or the new one. */
@@ -29,8 +29,8 @@ export async function writeNetworkFile({ arrays, meta }: SectionFile, path: stri
 }
 
 /**
- * Writes a file section by section, as they are made. The file has a temporary name until it is finished; an unfinished
- * one is removed. Writes block the thread, as building a graph does.
+ * Writes a file section by section as sections are built. The file has a temporary name until it is finished; an
+ * unfinished file is removed. Writes block the thread, like building a graph.
  */
 export class NetworkWriter implements SectionSink, Disposable {
   readonly #path: string
@@ -52,7 +52,7 @@ export class NetworkWriter implements SectionSink, Disposable {
     this.#append(new Uint8Array(array.buffer, array.byteOffset, array.byteLength))
   }
 
-  /** Writes the directory and the header, and puts the file in its place. */
+  /** Writes the directory and the header, and renames the file to its final name. */
   finish(meta: Readonly<Record<string, unknown>>): void {
     const directory = this.#layout.directory(meta)
     this.#append(new Uint8Array(this.#layout.end - this.#at))
@@ -106,7 +106,7 @@ export async function mapNetworkFile(path: string): Promise<Network> {
   await using handle = await open(path, 'r')
   const { size } = await handle.stat()
   const buffer = await mapFile(handle.fd, size)
-  // Reads with the usual file calls, off this thread; reading mapped memory would block the thread at each missing
+  // Reads with ordinary file calls outside of this thread; reading mapped memory would block the thread at each missing
   // page.
   const parts = [new Uint8Array(READ_BYTES), new Uint8Array(READ_BYTES)]
   const checksum = await readThrough(handle, size, (at, length) => parts[(at / READ_BYTES) % 2]!.subarray(0, length))
@@ -120,8 +120,8 @@ function networkOf(buffer: ArrayBufferLike, checksum: number): Network {
 }
 
 /**
- * Reads a file into the parts of memory that `place` gives, and returns the checksum of its content, made of one part
- * while the next is read: two parts that follow each other must not overlap.
+ * Reads a file into the buffers that `place` returns, and returns the checksum of its content. The checksum of one part
+ * is computed while the next is read, so consecutive buffers must not overlap.
  */
 async function readThrough(
   handle: FileHandle,

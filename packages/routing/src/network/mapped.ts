@@ -56,7 +56,10 @@ export function mappedMemoryOf(buffer: ArrayBufferLike): MappedMemory | null {
   return address === undefined ? null : { address, byteLength: buffer.byteLength }
 }
 
-/** A buffer over a file that another thread of this process has mapped, and keeps for as long as this one is used. */
+/**
+ * A buffer over a file that another thread of this process has mapped. That thread must keep the mapping while this
+ * buffer is used.
+ */
 export async function viewMapped({ address, byteLength }: MappedMemory): Promise<ArrayBuffer> {
   const { view } = await openSystem()
   const buffer = view(address, byteLength)

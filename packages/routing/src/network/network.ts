@@ -16,10 +16,10 @@ import { buildStateGraph, type StateArrays, StateGraph } from '../states/state-g
 import { StateWeights } from '../states/weights.ts'
 import { TurnNetwork } from './turns.ts'
 
-/** Modes whose arcs mostly equal those of another mode; equal arcs are stored once. */
+/** Modes whose arcs are mostly equal to those of another mode; equal arcs are stored once. */
 const LIKE: Readonly<Partial<Record<Mode, Mode>>> = { bus: 'auto', taxi: 'auto', motorcycle: 'auto' }
 
-/** The mode that the pool of a mode's arcs is called after. */
+/** The mode that gives the pool of a mode's arcs its name. */
 function poolOwner(mode: Mode): Mode {
   return LIKE[mode] ?? mode
 }
@@ -36,7 +36,7 @@ export interface Network {
 /** Prepared data of one costing. */
 export interface Customized {
   readonly metric: HierarchyMetric
-  /** The least weight per metre of any edge, for estimates. */
+  /** Minimum weight per metre of any edge, for estimates. */
   readonly leastWeight: number
 }
 
@@ -47,17 +47,17 @@ export interface NetworkFacts {
   readonly bytes: number
   readonly sources: readonly string[]
   readonly drivingSide: string
-  /** Sources of the graph, as given to the build; empty when none were. */
+  /** Sources of the graph, as passed to the build; empty by default. */
   readonly inputs: string
-  /** Conditional tags that the build could not read, the most frequent first. */
+  /** Conditional tags that the build does not support, the most frequent first. */
   readonly unread: readonly UnreadCount[]
 }
 
 /**
- * Orders and contracts the turns of a graph and customizes the metric of each mode; arrays that the sink has taken may
- * be freed.
+ * Orders and contracts the turns of a graph and customizes the metric of each mode; arrays may be freed after the sink
+ * received them.
  *
- * @returns the metadata of the metrics for the file; their arrays went to the sink
+ * @returns the metadata of the metrics for the file; the sink received their arrays
  */
 export function prepareNetwork(
   graph: Graph,
@@ -92,7 +92,7 @@ export function prepareNetwork(
     sink.add(`${mode}.up`, up)
     sink.add(`${mode}.down`, down)
     leastWeights[mode] = arcs.leastWeight
-    // Written as soon as no later mode adds to it, to save memory.
+    // Written as soon as no later mode adds to the pool, to save memory.
     if (MODES.slice(i + 1).some((later) => poolOwner(later) === owner)) continue
     sink.add(`${owner}.arcs`, packer.words)
     pools.delete(owner)
@@ -100,7 +100,7 @@ export function prepareNetwork(
   return { leastWeights }
 }
 
-/** Weighs the arcs of a network under a costing and customizes its hierarchy with them. Blocks for as long as that takes. */
+/** Computes the weights of a network under a costing and customizes its hierarchy. Blocks the thread meanwhile. */
 export function customizeFor(graph: Graph, turns: TurnNetwork, costing: Costing): Customized {
   const { up, down, leastWeight } = weighed(graph, turns, costing)
   const packer = new ArcPacker()

@@ -13,7 +13,7 @@ export function shareNetwork({ file: { buffer } }: Network): SharedNetwork {
   return mappedMemoryOf(buffer) ?? buffer
 }
 
-/** The network that another thread shares. */
+/** Opens the network that another thread shares. */
 export async function openShared(shared: SharedNetwork): Promise<Network> {
   return openNetwork(openSections('address' in shared ? await viewMapped(shared) : shared))
 }

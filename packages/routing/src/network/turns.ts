@@ -34,7 +34,7 @@ export class TurnNetwork {
     return (this.#bidirectionalScratch ??= new BidirectionalScratch(this.states.vertexCount))
   }
 
-  /** Positions of the ends of the states' edges, and the least ratio of edge length to the distance of its ends. */
+  /** Positions of the ends of the states' edges, and the minimum ratio of edge length to the distance of its ends. */
   get positions(): { positions: VertexPositions; leastShare: number } {
     return (this.#positions ??= findPositions(this.#graph, this.states))
   }
@@ -60,7 +60,7 @@ function findPositions(graph: Graph, states: StateGraph): { positions: VertexPos
       xyz[3 * state + axis] = nodes[3 * head + axis]!
       square += (nodes[3 * head + axis]! - nodes[3 * tail + axis]!) ** 2
     }
-    // Lengths are whole metres and positions have the precision of half a metre.
+    // Lengths are in whole metres, and positions are accurate to half a metre.
     leastShare = Math.min(leastShare, graph.edgeLength[edge]! / (Math.sqrt(square) + 1))
   }
   return { positions: { xyz }, leastShare }

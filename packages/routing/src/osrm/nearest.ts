@@ -4,10 +4,10 @@ import { RouteProblem } from '../request/problems.ts'
 import { degreesOf } from '../respond/numbers.ts'
 import type { Candidate } from '../snap/candidate.ts'
 
-/** Metres around a place in which streets are looked for, until there are enough. */
+/** Successive search radii for streets in metres, until there are enough. */
 const RADIUSES = [0, 50, 200, 1000] as const
 
-/** The nearest streets to a place, each at its nearest point, in the form of OSRM's service `nearest`. */
+/** The nearest streets of a location, each at its nearest point, in the form of OSRM's service `nearest`. */
 export function nearestOf(ground: Ground, { locations, mode, options, number }: LocateRequest): object {
   const [location] = locations
   if (mode === null) throw new RouteProblem(124)

@@ -4,7 +4,7 @@ import { decodeLine } from '../geometry/polyline.ts'
 import { RouteProblem } from '../request/problems.ts'
 import type { Json } from '../request/read.ts'
 
-/** Services of OSRM's HTTP interface, version 1, that are served. */
+/** Supported services of OSRM's HTTP interface, version 1. */
 export const OSRM_SERVICES = ['route', 'table', 'nearest', 'trip', 'match'] as const
 export type OsrmService = (typeof OSRM_SERVICES)[number]
 
@@ -20,7 +20,7 @@ export const OSRM_ACTIONS: Readonly<Record<OsrmService, Action>> = {
 /** The path of a request after `/{service}/v1/`. */
 interface Path {
   readonly profile: string
-  /** `{lon},{lat};…`, `polyline(…)` or `polyline6(…)`, with or without `.json` after it. */
+  /** `{lon},{lat};…`, `polyline(…)` or `polyline6(…)`, with optional `.json` suffix. */
   readonly coordinates: string
 }
 
@@ -37,7 +37,7 @@ const PROFILES: Readonly<Record<string, string>> = {
   foot: 'pedestrian',
 }
 
-/** Values of `exclude`, as options of costings. */
+/** Costing options for values of `exclude`. */
 const EXCLUDED: Readonly<Record<string, string>> = {
   motorway: 'exclude_highways',
   toll: 'exclude_tolls',
@@ -60,8 +60,8 @@ const UNHEEDED: Readonly<Record<OsrmService, readonly string[]>> = {
  * Translates a request of OSRM to the text of a request for an action. Most errors are reported when that text is read.
  * Defaults are OSRM's: no steps, five decimals, a simplified overview, times in tables.
  *
- * @throws RouteProblem 153 for more coordinates than any service answers, 158 for lists that do not fit the coordinates
- * of a trace
+ * @throws RouteProblem 153 for more coordinates than any service accepts, 158 for lists whose length differs from the
+ * coordinates of a trace
  */
 export function osrmRequest(service: OsrmService, { profile, coordinates }: Path, query: Query): string {
   const costing = (MODES as readonly string[]).includes(profile) ? profile : (PROFILES[profile] ?? profile)
@@ -98,8 +98,8 @@ const MEMBERS: Readonly<Record<OsrmService, (locations: readonly Json[], query: 
 }
 
 /**
- * Members of a trace: `radiuses` are the accuracies of the coordinates, and each is a waypoint unless the query names
- * some.
+ * Members of a trace: `radiuses` are the accuracies of the coordinates; each coordinate is a waypoint unless the query
+ * names some.
  */
 function matchMembers(locations: readonly Json[], query: Query): Json {
   const {
@@ -128,7 +128,7 @@ function matchMembers(locations: readonly Json[], query: Query): Json {
   }
 }
 
-/** A list with a value for each coordinate, or without any. */
+/** Checks that a list is empty or has a value for each coordinate. */
 function checkList(name: string, values: readonly string[], count: number, form: RegExp): void {
   if (values.length > 0 && values.length !== count)
     throw new RouteProblem(158, `${name} has ${values.length} values for ${count} coordinates`)
@@ -180,7 +180,7 @@ function locationsOf(coordinates: string, query: Query): Json[] {
   }))
 }
 
-/** Coordinates that are read at most. */
+/** Maximum number of coordinates. */
 const MOST_COORDINATES = 2 ** 16
 
 /** @throws RouteProblem 153 */

@@ -42,7 +42,7 @@ export function alternates(
   return accepted
 }
 
-/** The most an alternate may weigh. */
+/** Maximum weight of an alternate. */
 function mostWeight(cheapest: number): number {
   const seconds = cheapest / WEIGHT_PER_SECOND
   return Math.min(seconds * mostLonger(seconds), seconds * 1.2 + 420) * WEIGHT_PER_SECOND
@@ -77,7 +77,7 @@ function turnsBack({ edges }: Path): boolean {
   return new Set(edges.map(({ edge }) => edge)).size < edges.length
 }
 
-/** Whether the stretch on which a path differs from the best one costs too much more. */
+/** Whether the part in which a path differs from the best one costs too much more. */
 function goesFarAround(graph: Graph, costing: Costing, best: Path, path: Path): boolean {
   const differs = (i: number, j: number): boolean => best.edges[i]?.edge !== path.edges[j]?.edge
   let first = 0

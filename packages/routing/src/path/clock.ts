@@ -5,14 +5,14 @@ import type { TimedLaw } from '../time/timed-rules.ts'
 import { elapsed, type SpeedAt } from './elapsed.ts'
 import type { PathEdge } from './path.ts'
 
-/** Clock of a trip: its timed rules, and whether the time stands still. */
+/** Clock of a trip: its timed rules, and whether time is constant. */
 export interface Clock {
   readonly law: TimedLaw
-  /** The rules of the moment of departure hold all the way. */
+  /** Whether the rules at departure apply to the whole trip. */
   readonly stands: boolean
 }
 
-/** Seconds of cost to enter, from another street, one that is for local traffic at that hour. */
+/** Cost in seconds of entering a street that is for local traffic at that hour, from another street. */
 const LOCAL_PENALTY = 600
 
 /** Speeds by time for a departure at a moment. */
@@ -20,7 +20,7 @@ export function speedsFrom({ law, stands }: Clock, startMs: number): SpeedAt {
   return (edge, seconds) => law.speed(edge, startMs + (stands ? 0 : seconds * 1000))
 }
 
-/** Whether a path that begins at a moment obeys all timed rules on the way. */
+/** Whether a path with a departure at a moment obeys all timed rules. */
 export function isInTime(
   { network: graph, costing }: Pick<StateWeights, 'network' | 'costing'>,
   { law, stands }: Clock,
@@ -30,7 +30,7 @@ export function isInTime(
   if (!edges.some(({ edge }, i) => i > 0 && law.isTimed(edge))) return true
   const speedAt = speedsFrom({ law, stands }, startMs)
   const { seconds } = elapsed(graph, costing, edges, speedAt)
-  // On a slower edge than usual another path may be cheaper.
+  // If an edge is slower than usual, another path may be cheaper.
   const isSlow = ({ edge }: PathEdge, i: number): boolean => {
     const kmh = i === 0 ? 0 : speedAt(edge, seconds[i - 1]!)
     return kmh > 0 && costing.edgeCost(edge, kmh) > costing.edgeCost(edge)
@@ -45,17 +45,17 @@ export function isInTime(
   return verdicts.every((verdict, i) => verdict === 'open' || (verdict === 'local' && i > lastPublic))
 }
 
-/** Graph and weights of a search in time. */
+/** Graph and weights of a timed search. */
 export interface TimedGround {
   readonly states: ArcGraph
   readonly weights: StateWeights
-  /** Weight of an arc, apart from time. */
+  /** Weight of an arc, regardless of time. */
   readonly weight: (arc: number, tail: number) => number
   /** A lower bound of the weight from a state to the nearest target. */
   readonly estimate: (vertex: number) => number
 }
 
-/** The search that obeys the rules of the moments at which edges are passed. */
+/** The search that obeys the timed rules at the time each edge is passed. */
 export function searchInTime(
   { states, weights, weight, estimate }: TimedGround,
   clock: Clock,
@@ -81,7 +81,7 @@ export function secondsInTime(weights: StateWeights, clock: Clock, startMs: numb
   }
 }
 
-/** Extra cost of an arc at the moment its tail is left; see `TimedOptions`. */
+/** Extra cost of an arc at the time of leaving its tail; see `TimedOptions`. */
 export function extraInTime(
   { graph, costing }: StateWeights,
   { law, stands }: Clock,

@@ -6,13 +6,13 @@ import type { Candidate, Snapped } from '../snap/candidate.ts'
 import { elapsed, type SpeedAt } from './elapsed.ts'
 import type { Path, PathEdge } from './path.ts'
 
-/** Type of a location: `break` and `break_through` end a leg, the `through` ones forbid turning around. */
+/** Type of a location: `break` and `break_through` end a leg; the `through` types forbid U-turns. */
 export type StopType = 'break' | 'through' | 'via' | 'break_through'
 
-/** A location of a trip and where it may be. */
+/** A location of a trip with its candidates. */
 export interface TripStop {
   readonly type: StopType
-  /** The route turns around here although the stop is to be passed through, because no street leads on. */
+  /** Whether the route makes a U-turn at this pass-through stop, because no street leads on. */
   readonly turnsAround?: boolean
   readonly snapped: Snapped
   /** Whether a candidate is connected well enough in both directions. */
@@ -23,7 +23,7 @@ export interface TripStop {
 export interface LegEdge extends PathEdge {
   readonly cost: number
   readonly seconds: number
-  /** Ends of the travelled part of the edge; null where it is an end of the edge. */
+  /** Ends of the travelled part of the edge; null at an end of the edge. */
   readonly beginAt: Point | null
   readonly endAt: Point | null
 }
@@ -33,15 +33,15 @@ export interface Leg {
   readonly edges: readonly LegEdge[]
   readonly origin: Candidate
   readonly destination: Candidate
-  /** The places in between where paths were joined, from the first to the last. */
+  /** Places in the middle of the leg at which paths were joined, in order. */
   readonly passed: readonly PassedPlace[]
 }
 
 /** A place in the middle of a leg. */
 export interface PassedPlace {
-  /** Place of arrival; the route may leave from another place of the stop. */
+  /** Place of arrival; the route may continue from another candidate of the stop. */
   readonly place: Candidate
-  /** How many edges of the leg end before it or at it. */
+  /** Number of edges of the leg up to it. */
   readonly edgesBefore: number
 }
 
@@ -55,14 +55,15 @@ export interface TripContext {
   readonly findPath: FindPath
   /** Speeds by time for a departure from stop `i`; the usual ones when absent. */
   readonly speedsFrom?: (i: number) => SpeedAt
-  /** Called for each pass-through stop at which the route turns around nevertheless. */
+  /** Called for each pass-through stop with a U-turn. */
   readonly onTurnAround?: ((i: number) => void) | undefined
 }
 
 /**
- * Finds the legs of a trip over stops, or null when some pair of stops is not connected. When a pass-through stop was
- * snapped to an island, all middle stops are once moved to reachable candidates. When no street leads on from the edge
- * of arrival, e.g. at the end of an extract, the stop moves to another edge; without one the route turns around there.
+ * Finds the legs of a trip over stops, or null when some pair of stops is not connected. If a pass-through stop was
+ * snapped to an island, all middle stops are moved to reachable candidates once. When no street leads on from the edge
+ * of arrival, e.g. at the end of an extract, the stop moves to another edge; without one the route makes a U-turn
+ * there.
  */
 export function planLegs(context: TripContext, stops: readonly TripStop[]): Leg[] | null {
   let placed = stops
@@ -77,7 +78,7 @@ export function planLegs(context: TripContext, stops: readonly TripStop[]): Leg[
     const { failedAt, arrivedBy } = found
     const failed = placed[failedAt]!
     const first = failed.snapped.candidates[0]
-    // No path leads to the place that a stop was moved to.
+    // No path leads to the edge that a stop was moved to.
     if (failedAt < moved) placed = placed.with(moved, { ...stops[moved]!, turnsAround: true })
     else if (arrivedBy === null || !goesThrough(failed) || first === undefined) return null
     else {
@@ -91,13 +92,13 @@ export function planLegs(context: TripContext, stops: readonly TripStop[]): Leg[
   }
 }
 
-/** Stops with only the reachable candidates at the middle ones; null when a stop has none left. */
+/** Stops whose middle ones have reachable candidates only; null when a stop has no such candidate. */
 function withoutIslands(stops: readonly TripStop[]): TripStop[] | null {
   const ashore = stops.map((stop, i) => (i === 0 || i === stops.length - 1 ? stop : kept(stop, stop.isReachable)))
   return ashore.some(({ snapped }) => snapped.candidates.length === 0) ? null : ashore
 }
 
-/** A stop without the candidates on an edge with no way on; if none are left, the route turns around at the stop. */
+/** A stop without the candidates on a dead-end edge; if none are left, the route makes a U-turn at the stop. */
 function elsewhere(asked: TripStop, stop: TripStop, edge: number): TripStop {
   const others = kept(stop, (candidate) => candidate.edge !== edge)
   return others.snapped.candidates.length > 0 ? others : { ...asked, turnsAround: true }
@@ -118,7 +119,7 @@ export function endsLeg({ type }: Pick<TripStop, 'type'>): boolean {
   return type === 'break' || type === 'break_through'
 }
 
-/** The legs, or the stop after which there was no path, and the edge that one came there by. */
+/** The legs, or the stop after which there is no path, with the edge of arrival at that stop. */
 function followStops(
   { graph, costing, findPath, speedsFrom }: TripContext,
   stops: readonly TripStop[],
@@ -133,7 +134,7 @@ function followStops(
     if (goesThrough(stops[i]!) && edge !== null) places = places.with(i, onEdge(places[i]!, edge))
     let path = findPath(places[i]!.candidates, places[i + 1]!.candidates, i)
     if (path === null) {
-      // The second try also takes candidates against the requested heading or side.
+      // The second attempt also uses candidates against the requested heading or side.
       places = places.with(i, withFiltered(places[i]!)).with(i + 1, withFiltered(places[i + 1]!))
       path = findPath(places[i]!.candidates, places[i + 1]!.candidates, i)
     }
@@ -202,7 +203,7 @@ function isEnd(along: number): boolean {
   return along === 0 || along === 1
 }
 
-/** Whether two edges of a leg meet at a node, and not at a stop in the middle of an edge. */
+/** Whether two edges of a leg meet at a node instead of at a stop in the middle of an edge. */
 export function meetAtNode(graph: Graph, before: PathEdge, after: PathEdge): boolean {
   return before.end === 1 && after.begin === 0 && graph.edgeHead[before.edge] === tailOf(graph, after.edge)
 }

@@ -6,7 +6,7 @@ import { WEIGHT_PER_SECOND, type StateWeights } from '../states/weights.ts'
 /** An edge of a path, or the part of it that is travelled. */
 export interface PathEdge {
   readonly edge: number
-  /** Shares of the edge where the part begins and ends. */
+  /** Shares of the edge at which the part begins and ends. */
   readonly begin: number
   readonly end: number
 }
@@ -18,7 +18,7 @@ export interface Path {
   readonly destination: Candidate
 }
 
-/** Edges that one request closes, with the share of the edge where the obstacle is. */
+/** Edges that a request closes, with the share of the edge at which the obstacle is. */
 export type Closures = ReadonlyMap<number, number>
 
 const OPEN: Closures = new Map()
@@ -35,9 +35,9 @@ export function findPath(weights: StateWeights, search: PathSearch, ends: Ends):
 }
 
 /**
- * Paths between candidates, the cheapest first, then others that are cheapest over some place in the middle.
+ * Paths between candidates: the cheapest, then the cheapest ones via some vertex.
  *
- * @param most the most such a path may cost, in weight, given the weight of the cheapest
+ * @param most maximum weight of a path, from the weight of the cheapest
  */
 export function* findPaths(
   weights: StateWeights,
@@ -60,11 +60,11 @@ export interface Ends {
   readonly closures?: Closures
 }
 
-/** An end of a search: its candidate, and the cost of being there. */
+/** An end of a search: a candidate and its cost. */
 export interface Stop {
   readonly candidate: Candidate
   readonly cost: number
-  /** The candidate is on the edge before that of the state, on the same, or on the one after. */
+  /** Whether the candidate is on the edge before that of the state, on the same edge, or on the one after. */
   readonly place: 'before' | 'on' | 'after'
 }
 
@@ -75,7 +75,7 @@ export interface EndStates {
   readonly destinations: ReadonlyMap<number, Stop>
 }
 
-/** The states of ends, for searches outside of this module; closed edges keep the states before the obstacle. */
+/** The states of both ends, for searches outside of this module; closed edges keep the states before the obstacle. */
 export function seedsOf(weights: StateWeights, { origins, destinations, closures = OPEN }: Ends): EndStates {
   const leaving = origins.filter(({ edge, along }) => !((closures.get(edge) ?? -1) >= along))
   const arriving = destinations.filter(({ edge, along }) => !((closures.get(edge) ?? 2) <= along))
@@ -117,7 +117,7 @@ function offer(stops: Map<number, Stop>, state: number, stop: Stop): void {
   if (known === undefined || stop.cost < known.cost) stops.set(state, stop)
 }
 
-/** Weight of a share of an edge and the penalty of a candidate. */
+/** Weight of a share of an edge, plus the penalty of a candidate. */
 function partWeight(weights: StateWeights, { edge, penalty }: Candidate, share: number): number {
   return Math.round(weights.endEdge(edge) * share + penalty * WEIGHT_PER_SECOND)
 }
@@ -162,7 +162,7 @@ function originStates(
       offer(stops, state, { candidate, cost, place: 'on' })
       continue
     }
-    // The destination may lie on the same edge: a path around must leave the edge before it comes back to it.
+    // The destination may be on the same edge: a path around must leave the edge before it returns.
     for (let arc = firstOut[state]!; arc < firstOut[state + 1]!; arc++) {
       const weight = weights.arc(arc, state)
       if (weight < UNREACHABLE) offer(stops, head[arc]!, { candidate, cost: cost + weight, place: 'before' })
@@ -172,9 +172,9 @@ function originStates(
 }
 
 /**
- * Extra costs of origin candidates. A route may leave a street for local access, but searches charge it as if the
- * street were crossed. Candidates on other streets pay that penalty, too, unless they are nearer than all candidates on
- * such streets, so that it does not decide between them.
+ * Extra costs of origin candidates. A route may leave a street for local access, but searches charge it as through
+ * traffic. Candidates on other streets get the same penalty, so that it does not decide between them, unless they are
+ * nearer than all candidates on such streets.
  */
 function amendsFor({ costing }: StateWeights, origins: readonly Candidate[]): (origin: Candidate) => number {
   const nearest = origins.reduce(
@@ -197,7 +197,7 @@ function destinationStates(weights: StateWeights, destinations: readonly Candida
   return stops
 }
 
-/** Offers the states before an edge that is open to local access only. */
+/** Adds the states before an edge that is open to local access only. */
 function offerEntries(weights: StateWeights, candidate: Candidate, part: number, stops: Map<number, Stop>): void {
   if (weights.endEdge(candidate.edge) >= UNREACHABLE) return
   const { graph, network } = weights

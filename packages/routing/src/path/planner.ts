@@ -8,14 +8,14 @@ import { type Clock, isInTime, searchInTime } from './clock.ts'
 import { type Closures, type Ends, findPath, findPaths, type Path } from './path.ts'
 
 /**
- * `hierarchy`: the fast searches of this package. `ngraph.path`: NBA* of that library, to compare answers with: many times
- * slower, on the same costs, and without alternates.
+ * `hierarchy`: the fast searches of this package. `ngraph.path`: NBA* of that library, for comparison; many times
+ * slower, with the same costs, and without alternates.
  */
 export type SearchKind = 'hierarchy' | 'ngraph.path'
 
 /**
- * Finds paths for one request. It takes the hierarchy of the costing when that is ready; while it is not, and when the
- * request closes edges that the cheapest path uses, it searches the same graph from both ends.
+ * Finds paths for one request with the hierarchy of the costing. A bidirectional search replaces it while the hierarchy
+ * is not ready, or when the request closes edges of the cheapest path.
  */
 export class Planner {
   readonly #prepared: PreparedCosting
@@ -24,7 +24,7 @@ export class Planner {
   readonly #clock: Clock | null
 
   /**
-   * @param clock the timed rules for paths, on a costing that may use all edges that are open at some time; null for
+   * @param clock the timed rules for paths, for a costing that may use all edges that are open at some time; null for
    * none
    */
   constructor(prepared: PreparedCosting, closures: Closures, kind: SearchKind, clock: Clock | null = null) {
@@ -56,7 +56,7 @@ export class Planner {
     }
   }
 
-  /** Origins that no timed rule closes; all of them if every one is closed, because the trip must begin somewhere. */
+  /** Origins that no timed rule closes; all origins if every one is closed, because the trip must begin somewhere. */
   #openAt(origins: readonly Candidate[], startMs: number): readonly Candidate[] {
     const open = origins.filter(({ edge }) => this.#clock?.law.edge(edge, startMs) !== 'closed')
     return open.length > 0 ? open : origins
@@ -71,7 +71,7 @@ export class Planner {
     return this.#clock === null || isInTime(weights, this.#clock, edges, startMs)
   }
 
-  /** The cheapest path that obeys the timed rules, for trips whose cheapest path breaks one. */
+  /** The cheapest path that obeys the timed rules, used when the cheapest path without them violates one. */
   #cheapestInTime(ends: Ends, startMs: number): Path | null {
     const { turns, customized, weights } = this.#prepared
     const { positions, leastShare } = turns.positions
@@ -90,7 +90,7 @@ export class Planner {
     const { weights } = this.#prepared
     const hierarchy = this.#hierarchy()
     if (hierarchy !== null) {
-      // Closures only remove paths, so the cheapest path without them is the result if it has no closed step.
+      // Closures only remove paths, so the cheapest path without closures is the result if it uses no closed edge.
       const path = findPath(weights, hierarchy, ends)
       const isClosed = this.#closedSteps(ends)
       if (path === null || !path.edges.some(({ edge }, i) => i > 0 && isClosed(path.edges[i - 1]!.edge, edge)))
@@ -99,14 +99,14 @@ export class Planner {
     return findPath(weights, this.#search(ends), ends)
   }
 
-  /** A search by hierarchy, without closures; null while the hierarchy is not ready or another search is configured. */
+  /** A hierarchy search without closures; null while the hierarchy is not ready or another search is configured. */
   #hierarchy(): AlternativeSearch | null {
     const { turns, customized } = this.#prepared
     if (customized === null || this.#kind !== 'hierarchy') return null
     return hierarchySearch(customized.metric, turns.topology, turns.hierarchyScratch)
   }
 
-  /** A search that needs no preparation and obeys closures. */
+  /** A search without preparation that obeys closures. */
   #search(ends: Ends): AlternativeSearch {
     const { turns, customized } = this.#prepared
     const weight = this.#weightOf(ends)
@@ -129,8 +129,7 @@ export class Planner {
   }
 
   /**
-   * Tells whether a step from an edge to the next is closed: a closed edge may be entered only at a destination, and
-   * left only from an origin.
+   * Returns a test for closed steps: a closed edge may be entered only at a destination, and left only from an origin.
    */
   #closedSteps({ origins, destinations }: Ends): (from: number, to: number) => boolean {
     const closures = this.#closures

@@ -4,14 +4,14 @@ import { elapsed, type Elapsed } from './elapsed.ts'
 import type { Leg } from './legs.ts'
 
 /**
- * Seconds and cost of a leg under another costing, to the end of each edge; null where that costing may not travel it.
+ * Seconds and cost of a leg under another costing, up to the end of each edge; null if that costing may not travel it.
  */
 export interface Recosting {
   readonly name: string
   readonly sums: Elapsed | null
 }
 
-/** A costing that a request asks about besides its own. */
+/** An additional costing of a request. */
 export interface NamedCosting {
   readonly name: string
   readonly costing: Costing

@@ -6,26 +6,26 @@ import { elapsed, type SpeedAt } from './elapsed.ts'
 import type { Leg } from './legs.ts'
 import type { Path } from './path.ts'
 
-/** How often a departure is moved until the arrival is in time. */
+/** Maximum number of shifts of a departure until the arrival is in time. */
 const MOST_TRIES = 4
 
 interface Place {
   readonly lon: number
   readonly lat: number
-  /** Seconds of stay. */
+  /** Waiting time in seconds. */
   readonly waiting: number
 }
 
 /**
- * The moments at which a trip is at its locations, in milliseconds since 1970. Times of a request are those of the clocks
- * at the place: of departure, of arrival, or one that holds all the way.
+ * The moments at which a trip is at its locations, in milliseconds since 1970. Times of a request are local: of
+ * departure, of arrival, or a constant time for the whole trip.
  */
 export class Schedule {
   readonly stands: boolean
-  /** Time at each location, as far as it is known. */
+  /** Time at each location, as far as known. */
   readonly moments: number[]
   readonly #places: readonly Place[]
-  /** When the trip must have arrived, or null. */
+  /** Requested time of arrival, or null. */
   readonly #deadline: number | null
 
   constructor({ type, value }: DateTime, places: readonly Place[], now: Date) {
@@ -37,19 +37,19 @@ export class Schedule {
     this.moments = [moment]
   }
 
-  /** When leg `i` begins. */
+  /** Time at which leg `i` begins. */
   begin(i: number): number {
     return this.moments[i] ?? this.moments.at(-1)!
   }
 
-  /** Notes the path from location `i` to the next. */
+  /** Records the path from location `i` to the next. */
   note({ graph, costing }: { graph: Graph; costing: Costing }, i: number, path: Path, speedAt?: SpeedAt): void {
     const seconds = elapsed(graph, costing, path.edges, speedAt).seconds.at(-1) ?? 0
     const stay = this.#places[i + 1]?.waiting ?? 0
     this.moments[i + 1] = this.begin(i) + (this.stands ? 0 : (seconds + stay) * 1000)
   }
 
-  /** Plans legs that arrive in time: with a deadline, the departure is moved until they do. */
+  /** Plans the legs; with a deadline, the departure is shifted until the arrival is in time. */
   plan(legsFrom: () => Leg[] | null): Leg[] | null {
     if (this.#deadline === null) return legsFrom()
     let legs: Leg[] | null = null

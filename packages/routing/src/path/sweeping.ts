@@ -9,24 +9,24 @@ import { WEIGHT_PER_SECOND } from '../states/weights.ts'
 import { type Clock, extraInTime, secondsInTime } from './clock.ts'
 import type { Closures, Stop } from './path.ts'
 
-/** More than any path costs that passes nothing that a costing excludes, in weight. */
+/** Weight above that of any path without excluded streets. */
 export const TOO_FAR = 400_000 * WEIGHT_PER_SECOND
 
 const freeSweeps = new WeakMap<TurnNetwork, Sweep>()
 const freeHierarchySweeps = new WeakMap<TurnNetwork, HierarchySweep>()
 
-/** A search over the states of a costing, and a function that releases it: the next one uses its memory again. */
+/** A search over the states of a costing, and a function that releases its memory to the next one. */
 export interface Taken<T> {
   readonly sweep: T
   readonly giveBack: () => void
 }
 
-/** Takes a sweep, which obeys all rules of a request. */
+/** Takes a sweep that obeys all rules of a request. */
 export function takeSweep({ turns }: PreparedCosting): Taken<Sweep> {
   return takeFrom(freeSweeps, turns, () => new Sweep(turns.states, () => turns.reverse))
 }
 
-/** A sweep by the hierarchy of a network. */
+/** Takes a sweep with the hierarchy of a network. */
 export function takeHierarchySweep(turns: TurnNetwork): Taken<HierarchySweep> {
   return takeFrom(
     freeHierarchySweeps,
@@ -35,7 +35,7 @@ export function takeHierarchySweep(turns: TurnNetwork): Taken<HierarchySweep> {
   )
 }
 
-/** A sweep that is free for a network, or a new one. */
+/** A free sweep of a network, or a new one. */
 export function takeFrom<T>(free: WeakMap<TurnNetwork, T>, turns: TurnNetwork, make: () => T): Taken<T> {
   const sweep = free.get(turns) ?? make()
   free.delete(turns)
@@ -45,7 +45,7 @@ export function takeFrom<T>(free: WeakMap<TurnNetwork, T>, turns: TurnNetwork, m
 /** Parameters of a sweep besides its costing. */
 export interface SweepTerms {
   readonly closures: Closures
-  /** Candidates at the start: closed edges among these may be used. */
+  /** Candidates at the start, whose edges may be used even if closed. */
   readonly candidates: readonly Candidate[]
   readonly clock: { readonly clock: Clock; readonly startMs: number } | null
   readonly leadsOn: SweepRules['leadsOn']
@@ -74,7 +74,7 @@ export function sweepRules(
   }
 }
 
-/** Seconds and metres of the part of a path that a seed stands for; negative for an untravelled part of an edge. */
+/** Seconds and metres of the part of a path that a seed represents; negative for an untravelled part of an edge. */
 export function seedOf(
   { costing, weights: { network, graph } }: PreparedCosting,
   vertex: number,
@@ -86,7 +86,7 @@ export function seedOf(
     const share = end === 'origin' ? 1 - along : along - 1
     return { vertex, cost, seconds: edgeSeconds * share, meters: edgeMeters * share }
   }
-  // The state is on the edge before or after, so the turn between them belongs to the seed.
+  // The state is on the edge before or after the candidate's, so the turn between them belongs to the seed.
   const other = graph.edgeOf(vertex)
   const [from, to] = place === 'before' ? [edge, other] : [other, edge]
   const turn = costing.turnSeconds(from, to, network.turnInfo[turnIndex(network, from, to)]!)

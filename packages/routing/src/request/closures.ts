@@ -6,7 +6,7 @@ import type { Candidate } from '../snap/candidate.ts'
 import { shapesTouching } from '../snap/touching.ts'
 import type { Ring } from './parts.ts'
 
-/** The edges that a request closes: those its excluded locations were put on, and those its polygons touch. */
+/** The edges that a request closes: the edges of its excluded locations, and all edges that its polygons touch. */
 export function closuresOf(
   { graph, costing }: { graph: Graph; costing: Costing },
   places: readonly Candidate[],

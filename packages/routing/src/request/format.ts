@@ -4,7 +4,7 @@ import { type Annotation, ANNOTATIONS } from '../respond/annotation.ts'
 import { RouteProblem, type Warning, warning } from './problems.ts'
 import { flagOf, isObject, type Json, textOf } from './read.ts'
 
-/** Forms of an answer. */
+/** Formats of an answer. */
 export type Format = 'json' | 'osrm' | 'gpx'
 
 /** The requested format; other values give JSON, with a warning for `pbf`. */
@@ -23,7 +23,7 @@ const GEOMETRIES: Readonly<Record<string, Geometry>> = {
   no_shape: 'no_shape',
 }
 
-/** The form of lines. */
+/** The format of lines. */
 export function readShapeFormat(value: unknown): Geometry {
   if (typeof value !== 'string') return 'polyline6'
   const format = Object.hasOwn(GEOMETRIES, value) && value !== 'polyline' ? GEOMETRIES[value] : undefined
@@ -35,9 +35,9 @@ export function readShapeFormat(value: unknown): Geometry {
 export interface OsrmOptions {
   readonly steps: boolean
   readonly geometries: Geometry
-  /** Values of each stretch between two points of a leg. */
+  /** Requested values of each segment between two points of a leg. */
   readonly annotations: readonly Annotation[]
-  /** Whether banners and voice instructions are wanted. */
+  /** Whether banners and voice instructions are requested. */
   readonly banners: boolean
   readonly voices: boolean
   readonly overview: 'full' | 'simplified' | false
@@ -65,11 +65,11 @@ export interface RequestedRecosting {
   readonly options: CostOptions
 }
 
-/** Most costings that a request may ask about besides its own. */
+/** Maximum number of further costings of a request. */
 const MOST_RECOSTINGS = 16
 
 /**
- * The costings that a request asks about besides its own.
+ * The further costings of a request.
  *
  * @throws RouteProblem 127, 128
  */
@@ -95,7 +95,7 @@ const FILTERED: Readonly<Record<string, Annotation>> = {
   'shape_attributes.speed_limit': 'maxspeed',
 }
 
-/** The values of stretches that are named, as OSRM has it (all of OSRM's for `true`) or by a filter of Valhalla. */
+/** The requested annotations, named as in OSRM (`true` for all of OSRM's) or by a filter of Valhalla. */
 function readAnnotations(value: unknown, filters: unknown): readonly Annotation[] {
   const { action, attributes } = isObject(filters) ? filters : ({} as Json)
   const included: readonly unknown[] = action === 'include' && Array.isArray(attributes) ? attributes : []

@@ -4,20 +4,20 @@ import { PROFILES } from '../cost/profiles/index.ts'
 
 /** Limits of a request. The defaults are Valhalla's. */
 export interface Limits {
-  /** Most locations and most metres along them as the crow flies, per mode. */
+  /** Maximum number of locations, and straight-line metres along them, per mode. */
   readonly modes: Readonly<Record<Mode, { readonly locations: number; readonly meters: number }>>
   readonly excludeLocations: number
-  /** Metres around all excluded polygons. */
+  /** Maximum perimeter of all excluded polygons, in metres. */
   readonly excludePolygonMeters: number
   readonly alternates: number
   readonly reachability: number
   readonly radius: number
-  /** Most cells of a matrix, and most metres between a source and a target as the crow flies, per mode. */
+  /** Maximum number of cells of a matrix, and straight-line metres between a source and a target per mode. */
   readonly matrix: { readonly pairs: number; readonly meters: Readonly<Record<Mode, number>> }
   readonly isochrone: { readonly contours: number; readonly minutes: number; readonly kilometers: number }
-  /** Most points of a trace and metres along them, and most metres around a point in which streets are looked for. */
+  /** Maximum number of points of a trace, metres along them, and search radius in metres. */
   readonly trace: { readonly points: number; readonly meters: number; readonly radius: number }
-  /** Most locations that are looked up at once. */
+  /** Maximum number of locations of a `locate` request. */
   readonly locate: number
   /** Whether the network has streets under construction, which `ignore_construction` opens. */
   readonly construction?: boolean

@@ -28,9 +28,9 @@ export interface Location {
   readonly displayLon: number | null
   readonly displayLat: number | null
   readonly filter: SnapFilter
-  /** Whether the search filter has a member about closures; it conflicts with that of the costing. */
+  /** Whether the search filter has a member about closures, which conflicts with that of the costing. */
   readonly filtersClosures: boolean
-  /** It has a waiting time, but the route does not stop there. */
+  /** Whether it has a waiting time although the route does not stop there. */
   readonly ignoresWaiting: boolean
 }
 
@@ -38,9 +38,9 @@ const TYPES = new Set<string>(['break', 'through', 'via', 'break_through'])
 const SIDES = new Set<string>(['same', 'opposite', 'either'])
 
 /**
- * Reads a location; null when it has no coordinates that can be read.
+ * Reads a location; null without readable coordinates.
  *
- * @param place whether it is the first or the last one, where a trip always breaks
+ * @param place whether it is the first or the last one, where a leg always ends
  */
 export function readLocation(value: unknown, place: 'end' | 'between', limits: Limits): Location | null {
   if (!isObject(value)) return null
@@ -79,7 +79,7 @@ export function readLocation(value: unknown, place: 'end' | 'between', limits: L
   }
 }
 
-/** A heading in whole degrees; below north is north. */
+/** A heading in whole degrees; negative values become 0. */
 function headingOf(value: unknown): number | null {
   const degrees = integerOf(value)
   return degrees === null ? null : Math.max(0, degrees)
@@ -97,7 +97,7 @@ function displayPoint(value: Json): { displayLon: number | null; displayLat: num
   return usable ? { displayLon: wrapLongitude(lon), displayLat: lat } : { displayLon: null, displayLat: null }
 }
 
-/** The same meridian between −180 and 180 degrees. */
+/** The equivalent longitude within ±180 degrees. */
 export function wrapLongitude(lon: number): number {
   return lon >= -180 && lon <= 180 ? lon : ((((lon + 180) % 360) + 360) % 360) - 180
 }

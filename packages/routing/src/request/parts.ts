@@ -19,7 +19,7 @@ export interface DateTime {
   readonly value: string
 }
 
-/** Deepest nesting of a request; no part of one needs more than a few levels. */
+/** Maximum nesting of a request, above that of any valid one. */
 const DEEPEST = 32
 
 /**
@@ -34,7 +34,7 @@ export function parse(text: string): Json {
     const value: unknown = JSON.parse(text)
     if (isObject(value)) return value
   } catch {
-    // Refused below, like any other body that is not an object.
+    // Refused below, like other bodies that are not an object.
   }
   throw new RouteProblem(100)
 }
@@ -55,7 +55,7 @@ function isDeep(text: string): boolean {
   return false
 }
 
-/** The older place of some parameters. */
+/** Parameters at their old position. */
 export function directionsOf(options: Json): Json {
   return Object.fromEntries(
     ['units', 'narrative', 'format', 'language'].filter((name) => name in options).map((name) => [name, options[name]]),
@@ -68,7 +68,7 @@ const DEPRECATED: Readonly<Record<string, { code: 100 | 101 | 102; options: Json
   auto_data_fix: { code: 102, options: { ignore_restrictions: true } },
 }
 
-/** Costings that need timetables, which no network has here, and one that needs bicycles to rent. */
+/** Costings that need timetables, which are not supported, and one that needs rental bicycles. */
 const TRANSIT = new Set(['multimodal', 'transit'])
 const RENTED = 'bikeshare'
 
@@ -104,7 +104,7 @@ export function readDateTime(value: unknown): DateTime | null {
 
 function isDateTime(text: string): boolean {
   const form = /^(1[4-9]|[2-9]\d)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d$/
-  // A day that no calendar has, such as the 31st of February, would be read as a later one.
+  // A date that does not exist, such as the 31st of February, would be parsed as a later one.
   return form.test(text) && new Date(`${text}:00Z`).toISOString().startsWith(text)
 }
 
@@ -161,7 +161,7 @@ export function readOptions(
 }
 
 /**
- * Refuses closure members in both the costing and a location: only one may have them.
+ * Refuses closure members in both the costing and a location.
  *
  * @throws RouteProblem 143
  */

@@ -78,7 +78,7 @@ export interface ProblemBody {
   readonly status: string
 }
 
-/** A body for a problem that has no number of Valhalla's. */
+/** The body of a problem that Valhalla has no number for. */
 export function problemBody(code: number, error: string, status: number): ProblemBody {
   return { error_code: code, error, status_code: status, status: STATUS_TEXTS[status] ?? 'Error' }
 }
@@ -87,7 +87,7 @@ export function problemBody(code: number, error: string, status: number): Proble
 export class RouteProblem extends TerraneError {
   readonly body: ProblemBody
 
-  /** @param extra what follows the message after a colon */
+  /** @param extra text after the message and a colon */
   constructor(number: ProblemNumber, extra = '') {
     const [status, text] = PROBLEMS[number]
     const message = extra === '' ? text : `${text}: ${extra}`

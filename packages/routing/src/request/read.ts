@@ -10,7 +10,7 @@ export function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** A number; texts of numbers and booleans count too. Null for anything else. */
+/** A number; numeric texts and booleans are converted. Null for anything else. */
 export function numberOf(value: unknown): number | null {
   if (typeof value === 'number') return value
   if (typeof value === 'boolean') return Number(value)
@@ -19,25 +19,25 @@ export function numberOf(value: unknown): number | null {
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i
 
-/** A whole number; fractions are cut off. */
+/** A whole number; fractions are truncated. */
 export function integerOf(value: unknown): number | null {
   if (typeof value === 'string') return /^[+-]?\d+$/.test(value) ? Number(value) : null
   const number = numberOf(value)
   return number === null || !Number.isFinite(number) ? null : Math.trunc(number)
 }
 
-/** A whole number, wrapped to 32 bits without a sign as in Valhalla: negative numbers become very large. */
+/** A whole number, wrapped to 32 bits unsigned as in Valhalla: negative numbers become very large. */
 export function countOf(value: unknown): number | null {
   const number = integerOf(value)
   return number === null ? null : wrapped(number)
 }
 
-/** A number wrapped to 32 bits as processors do it: values beyond 64 bits become zero. */
+/** A number wrapped to 32 bits as by a processor: values beyond 64 bits become zero. */
 export function wrapped(number: number): number {
   return Math.abs(number) < 2 ** 63 ? number >>> 0 : 0
 }
 
-/** A yes or no; texts and numbers of them count too. */
+/** A boolean; texts and numbers are converted. */
 export function flagOf(value: unknown): boolean | null {
   if (typeof value === 'boolean') return value
   if (typeof value === 'number') return value !== 0

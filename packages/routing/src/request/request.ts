@@ -39,7 +39,7 @@ export interface RouteRequest {
   /** The requested language; the answer may fall back to another one. */
   readonly language: string | null
   readonly directions: 'none' | 'maneuvers' | 'instructions'
-  /** Whether leaving a roundabout is a maneuver of its own. */
+  /** Whether leaving a roundabout is a separate maneuver. */
   readonly roundaboutExits: boolean
   readonly id: string | null
   readonly alternates: number
@@ -47,18 +47,18 @@ export interface RouteRequest {
   readonly excludePolygons: readonly Ring[]
   readonly dateTime: DateTime | null
   readonly format: Format
-  /** The form of lines in Valhalla's own form of an answer. */
+  /** The format of lines in Valhalla's answer format. */
   readonly shapeFormat: Geometry
   readonly osrm: OsrmOptions
   readonly recostings: readonly RequestedRecosting[]
   readonly warnings: readonly Warning[]
   /** For a tour: index in the request of each location, in the order of the tour. */
   readonly order?: readonly number[]
-  /** The request is for OSRM's service `trip`. */
+  /** Whether the request is for OSRM's service `trip`. */
   readonly isTrip?: boolean
 }
 
-/** Limits of a request, and the error numbers of an action that makes routes. */
+/** Limits of a request, and the error numbers of an action that returns routes. */
 export interface RequestRules {
   readonly empty: 110 | 112
   readonly transit: () => RouteProblem
@@ -75,7 +75,7 @@ const ROUTE: RequestRules = {
 }
 
 /**
- * Reads a request from text and checks it, in the order in which Valhalla 3.6 does.
+ * Reads and checks a request, in Valhalla 3.6's order.
  *
  * @throws RouteProblem
  */

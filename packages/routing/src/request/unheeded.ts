@@ -9,13 +9,13 @@ export const MEMBER_UNHEEDED = 900
 const OPTION_UNKNOWN = 901
 const OPTION_OUT_OF_BOUNDS = 902
 
-/** Whether a member asks for something that its absence does not. */
+/** Whether the value of a member differs from the effect of its absence. */
 const isOn = (value: unknown): boolean => flagOf(value) === true
 const isPositive = (value: unknown): boolean => (numberOf(value) ?? 0) > 0
 const isText = (value: unknown): boolean => (textOf(value) ?? '') !== ''
 const isList = (value: unknown): boolean => Array.isArray(value) && value.length > 0
 
-/** Members without an effect here, the values that ask for something, and the behaviour instead. */
+/** Members without an effect here, a test for values that request something, and the actual behaviour. */
 type Members = Readonly<Record<string, { readonly asks: (value: unknown) => boolean; readonly instead: string }>>
 
 const MEMBERS: Members = {
@@ -32,7 +32,7 @@ const MEMBERS: Members = {
   },
 }
 
-/** Members that only answers in the form of OSRM have a place for. */
+/** Members that only OSRM's answer format has. */
 const OSRM_MEMBERS: Members = {
   banner_instructions: { asks: isOn, instead: 'only answers with format osrm have them' },
   voice_instructions: { asks: isOn, instead: 'only answers with format osrm have them' },
@@ -49,7 +49,7 @@ const LOCATION_MEMBERS: Members = {
   ...Object.fromEntries(['city', 'state', 'postal_code', 'country', 'phone', 'url'].map((name) => [name, notReturned])),
 }
 
-/** Members of requests that hold locations. */
+/** Members of requests with lists of locations. */
 const LISTS = ['locations', 'sources', 'targets']
 
 const FILTER_MEMBERS: Members = {
@@ -95,7 +95,7 @@ export function unheeded(request: Json, { mode, given }: { mode: Mode; given: Js
   return warnings
 }
 
-/** Warns that the route turns around at a location although its type forbids it. */
+/** Warning about a U-turn at a location whose type forbids it. */
 export function turnedAround(i: number): Warning {
   return {
     code: MEMBER_UNHEEDED,
@@ -114,10 +114,10 @@ function ignored(name: string, instead: string): Warning {
 }
 
 const LONGEST_NAME = 80
-/** More names than OSRM has parameters. */
+/** Maximum number of names, above the number of OSRM's parameters. */
 const MOST_NAMES = 50
 
-/** Names as a list, of many the first ones. */
+/** Names as a quoted list, at most the first ten. */
 export function quoted(names: readonly string[]): string {
   const shown = names.slice(0, 10).map((name) => `"${name.slice(0, LONGEST_NAME)}"`)
   return names.length > shown.length ? `${shown.join(', ')} and ${names.length - shown.length} more` : shown.join(', ')

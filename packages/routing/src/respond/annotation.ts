@@ -3,12 +3,12 @@ import { UNLIMITED } from '../graph/attributes.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { GuidedLeg } from '../guide/steps.ts'
 
-/** OSRM's annotations of the segments between points of a leg. Nodes of the map are not available. */
+/** OSRM's annotations of the segments between points of a leg, without OSM node ids, which the graph lacks. */
 export const ANNOTATIONS = ['duration', 'distance', 'speed', 'weight', 'datasources'] as const
-/** OSRM's, and the speed limit, which Mapbox and Valhalla have besides. */
+/** OSRM's annotations, and the speed limit of Mapbox and Valhalla. */
 export type Annotation = (typeof ANNOTATIONS)[number] | 'maxspeed'
 
-/** The annotation of a leg: a list for each kind, with as many items as the line has stretches. */
+/** The annotation of a leg: a list for each kind, with one item per segment of the line. */
 export function annotationOf(graph: Graph, { steps, line }: GuidedLeg, kinds: readonly Annotation[]): object {
   const lists = { duration: [], distance: [], speed: [], weight: [], datasources: [], maxspeed: [] } as Lists
   let before = { seconds: 0, cost: 0 }

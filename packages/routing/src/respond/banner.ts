@@ -1,6 +1,6 @@
 import { Kind } from '../guide/maneuver.ts'
 
-/** Texts of a maneuver's banner; empty where its step has none. */
+/** Texts of a maneuver's banner; empty when its step has none. */
 export interface BannerTexts {
   readonly name: string
   readonly ref: string
@@ -15,7 +15,7 @@ export interface BannerTexts {
   readonly drivingSide: 'left' | 'right'
 }
 
-/** The banner that is shown on the way to a maneuver, from the beginning of the step, as Valhalla 3.6 fills it. */
+/** The banner before a maneuver, shown from the beginning of the step, as in Valhalla 3.6. */
 export function bannerInstructions(meters: number, texts: BannerTexts): object[] {
   const arrives = texts.type === 'arrive'
   const lines = arrives ? [texts.instruction] : [texts.name, texts.destinations].filter((text) => text !== '')

@@ -1,7 +1,7 @@
 import { distanceMeters } from '../geometry/geodesy.ts'
 import { encodeLine, type Line } from '../geometry/polyline.ts'
 
-/** Forms in which answers carry lines: polylines with six or five decimals, GeoJSON, or not at all. */
+/** Formats of lines in answers: polylines with six or five decimals, GeoJSON, or none. */
 export type Geometry = 'polyline6' | 'polyline5' | 'geojson' | 'no_shape'
 
 /** A line of GeoJSON. */
@@ -17,10 +17,10 @@ export function writeGeometry(line: Line, geometry: Geometry): string | LineStri
   return { type: 'LineString', coordinates: line.lon.map((lon, i) => [round6(lon), round6(line.lat[i]!)] as const) }
 }
 
-/** How far from a simplified line a point may lie, as a share of the diagonal of its box. */
+/** Maximum distance of a point from a simplified line, as a share of the diagonal of its box. */
 const TOLERANCE = 1 / 1000
 
-/** A line without the points that hardly shape it (Douglas and Peucker, 1973). */
+/** Simplifies a line (Douglas and Peucker, 1973). */
 export function simplified(line: Line): Line {
   const { lon, lat } = line
   const last = lon.length - 1
@@ -51,7 +51,7 @@ export function simplified(line: Line): Line {
 
 const METERS_PER_DEGREE = 111_195
 
-/** Metres of a point of a line from the segment between two others. */
+/** Distance in metres of a point of a line from the segment between two others. */
 function metersFrom({ lon, lat }: Line, point: number, from: number, to: number): number {
   const scale = Math.cos((lat[from]! * Math.PI) / 180)
   const [x, y] = [(lon[to]! - lon[from]!) * scale, lat[to]! - lat[from]!]

@@ -1,7 +1,10 @@
 import type { Graph } from '../graph/graph.ts'
 import type { ToldLeg } from './trip.ts'
 
-/** A route as GPX 1.1: its line as way points, and where its ways begin as a route, each point with the id of its way. A note, which is plain text without markup, is its description. */
+/**
+ * A route as GPX 1.1: its line as way points, and a route with a point at the beginning of each way, with the id of the
+ * way. The note, plain text without markup, becomes the description.
+ */
 export function gpxOf({ edgeShape, shapeWay }: Graph, legs: readonly ToldLeg[], note = ''): string {
   const metadata = note === '' ? '<metadata/>' : `<metadata><desc>${note}</desc></metadata>`
   const points = legs.flatMap(({ guided: { line } }) =>

@@ -19,7 +19,8 @@ interface ManeuverContext {
 }
 
 /**
- * A maneuver in the form of Valhalla's answers: in its order of keys, without empty members. Every route writes many.
+ * A maneuver in Valhalla's answer format: in its order of keys, without empty members. Performance matters, because
+ * every route has many.
  */
 export function tripManeuver(
   leg: GuidedLeg,

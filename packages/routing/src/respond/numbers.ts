@@ -10,7 +10,7 @@ const SCALES = { 3: 1e3, 4: 1e4, 6: 1e6 } as const
 function cut(value: number, decimals: 3 | 4 | 6): number {
   const scale = SCALES[decimals]
   const size = Math.abs(value)
-  // Larger ones have no decimals that a sum of lengths or seconds could mean.
+  // Larger numbers have no meaningful decimals.
   if (size > 1e9) return Math.trunc(value)
   let units = Math.trunc(size * scale)
   if (units / scale > size) units--

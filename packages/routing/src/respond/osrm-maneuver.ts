@@ -24,7 +24,7 @@ const KIND_MODIFIERS: ReadonlyMap<number, string> = new Map([
   [Kind.sharpLeft, 'sharp left'],
 ])
 
-/** Kinds whose direction is that of their angle. */
+/** Kinds whose direction follows from their angle. */
 const BY_ANGLE = new Set<number>([Kind.roundaboutEnter, Kind.roundaboutExit, Kind.ferryEnter, Kind.ferryExit])
 
 /** Direction of a maneuver in OSRM's terms; empty for departure and arrival straight ahead. */
@@ -46,7 +46,7 @@ const NEW_NAMES = new Set<number>([Kind.continue, Kind.becomes])
 /**
  * Type of a maneuver between the first and the last in the words of OSRM, as Valhalla 3.6 derives it.
  *
- * @param previous the maneuver before, and how many crossings it had
+ * @param previous the previous maneuver and its number of crossings
  */
 export function osrmType(
   leg: GuidedLeg,
@@ -68,7 +68,7 @@ export function osrmType(
   return modifier === 'uturn' || maneuver.toStayOn ? 'continue' : 'turn'
 }
 
-/** Whether a street ends at a node in a crossbar whose arms both turn off. */
+/** Whether a street ends at a T-junction. */
 function endsRoad(leg: GuidedLeg, node: number): boolean {
   const [other, ...more] = leg.crossings(node)
   const before = leg.steps[node - 1]!

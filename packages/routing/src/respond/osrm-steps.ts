@@ -40,7 +40,7 @@ export function stepsOf(source: OsrmSource, told: ToldLeg): object[] {
 /** Values of a step in the form of OSRM that come from its maneuver. */
 interface Span {
   readonly maneuver: Maneuver
-  /** The maneuver whose street one is on: to arrive is to be on the street that one came by. */
+  /** The maneuver that gives the step its names; on arrival, the previous maneuver. */
   readonly named: Maneuver
   readonly arrives: boolean
   readonly type: string
@@ -142,7 +142,7 @@ function promptsOf(
   }
 }
 
-/** How far around a roundabout a maneuver leads; 180 degrees are straight through. As in Valhalla 3.6. */
+/** Angle around a roundabout in degrees; 180 is straight through. As in Valhalla 3.6. */
 function roundaboutDegrees({ steps }: GuidedLeg, previous: Maneuver, maneuver: Maneuver): number {
   const entered = maneuver.kind === Kind.roundaboutExit ? previous : maneuver
   const before = steps[entered.beginNode - 1]?.endHeading ?? steps[0]!.beginHeading

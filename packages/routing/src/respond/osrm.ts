@@ -18,7 +18,7 @@ export interface OsrmResponse {
   readonly warnings?: readonly Warning[]
 }
 
-/** The best route and its alternates in the form of OSRM; of a tour the waypoints as the request has them. */
+/** The best route and its alternates in the form of OSRM; for a tour, waypoints are in the order of the request. */
 export function osrmOf(
   source: OsrmSource,
   told: readonly (readonly ToldLeg[])[],
@@ -70,7 +70,7 @@ export function osrmRouteOf(source: OsrmSource, legs: readonly ToldLeg[], writte
   const sum = (of: (told: ToldLeg) => number): number => thousandths(legs.reduce((total, told) => total + of(told), 0))
   const line: Line = { lon: [], lat: [] }
   for (const { guided } of legs) {
-    // Simplified leg by leg, so that waypoints stay points of the line: clients search for them there.
+    // Simplified leg by leg, so that waypoints remain points of the line, where clients look for them.
     const { lon, lat } = options.overview === 'simplified' ? simplified(guided.line) : guided.line
     for (let i = line.lon.length === 0 ? 0 : 1; i < lon.length; i++) {
       line.lon.push(lon[i]!)
@@ -128,7 +128,7 @@ function waypointOf({ texts }: OsrmSource, { edge, lon, lat, meters }: Candidate
   }
 }
 
-/** Times and costs of legs under other costings; null where one may not travel a leg. */
+/** Times and costs of legs under other costings; null when a costing may not travel a leg. */
 function joined(legs: readonly (readonly Recosting[])[]): Record<string, number | null> {
   const sums: Record<string, number | null> = {}
   for (const [i, { name }] of (legs[0] ?? []).entries()) {

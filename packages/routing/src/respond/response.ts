@@ -47,7 +47,7 @@ export interface Summary {
   readonly time: number
   readonly length: number
   readonly cost: number
-  /** Seconds under another requested costing; null where it may not travel the route. */
+  /** Seconds under another requested costing; null when it may not travel the route. */
   readonly [recosted: `time_${string}`]: number | null
 }
 

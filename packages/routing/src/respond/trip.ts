@@ -28,9 +28,9 @@ export interface TripSource {
   readonly request: RouteRequest
   /** Times of the trip at its locations; null when the request has no time. */
   readonly schedule: Schedule | null
-  /** Which edges have rules for certain times. */
+  /** The timed rules of edges. */
   readonly law: TimedLaw
-  /** Costings that the request asks about besides its own. */
+  /** Further costings of the request. */
   readonly recostings: readonly NamedCosting[]
 }
 
@@ -46,7 +46,7 @@ export interface ToldLeg {
   readonly recostings: readonly Recosting[]
 }
 
-/** Guides and narrates the legs of a route, one by one. */
+/** Creates guidance and narration for the legs of a route, one by one. */
 export function* tellLegs(source: TripSource, legs: Iterable<Leg>): Generator<ToldLeg> {
   const ends = source.request.locations.filter((location, at) => at > 0 && endsLeg(location))
   let i = 0
@@ -85,7 +85,7 @@ export interface Extent {
   readonly toll: boolean
   readonly highway: boolean
   readonly ferry: boolean
-  /** Some edge is open at certain times only, or in some other way a matter of time. */
+  /** Whether an edge has timed rules. */
   readonly timed: boolean
 }
 
@@ -174,7 +174,7 @@ function summaryOf(
   }
 }
 
-/** Seconds of legs under other costings; null where one may not travel a leg. */
+/** Seconds of legs under other costings; null when a costing may not travel a leg. */
 function timesOf(legs: readonly (readonly Recosting[])[]): Record<`time_${string}`, number | null> {
   return Object.fromEntries(
     (legs[0] ?? []).map(({ name }, i) => {

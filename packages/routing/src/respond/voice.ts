@@ -6,15 +6,15 @@ import type { Phrases } from '../narrate/phrases.ts'
 
 // Times and texts of voice instructions before a maneuver. Figures are those of Valhalla 3.6 (`route_serializer_osrm.cc`).
 
-/** Seconds before a maneuver of its early announcement and of its final instruction. */
+/** Seconds before a maneuver for its early announcement and its final instruction. */
 const ALERT_SECONDS = 35
 const CUE_SECONDS = 10
 /** Minimum distance of the final instruction from its maneuver, in metres. */
 const LEAST_CUE_METERS = 40
-/** Seconds for speaking an instruction, and metres travelled during the instruction about the way after. */
+/** Seconds for speaking an instruction, and metres travelled during the instruction after a maneuver. */
 const CUE_TAKES_SECONDS = 3
 const AFTER_TAKES_METERS = 110
-/** Metres after a crossing at which one speaks again. */
+/** Metres after a crossing before the next instruction. */
 const PAST_CROSSING_METERS = 10
 
 /** A spoken text, and the remaining metres of the step at which it begins. */
@@ -72,7 +72,7 @@ export function voiceInstructions(
 
 function instruction(text: string, meters: number): VoiceInstruction {
   return {
-    // Rounded down: an announcement before the beginning of the step would never be spoken.
+    // Rounded down, because an announcement before the beginning of the step would never be spoken.
     distanceAlongGeometry: Math.floor(meters * 10) / 10,
     announcement: text,
     ssmlAnnouncement: `<speak>${text.replaceAll(/[&<>]/g, (sign) => ENTITIES[sign]!)}</speak>`,
@@ -81,7 +81,7 @@ function instruction(text: string, meters: number): VoiceInstruction {
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** Distance from the end of a maneuver at a time before it, in metres; the whole length if it takes less. */
+/** Distance from the end of a maneuver at a number of seconds before it, in metres; at most its whole length. */
 function metersBefore({ steps }: GuidedLeg, { beginNode, endNode, meters }: Maneuver, seconds: number): number {
   let left = seconds
   let passed = 0

@@ -15,7 +15,10 @@ export interface BidirectionalOptions {
   readonly scratch?: BidirectionalScratch
 }
 
-/** Vertex positions in space: three coordinates per vertex. A chord is never longer than the way along the ground. */
+/**
+ * Vertex positions in space: three coordinates per vertex. A straight line in space is never longer than the path on
+ * the ground.
+ */
 export interface VertexPositions {
   readonly xyz: Float32Array
 }
@@ -120,7 +123,7 @@ function balancedEstimate(options: BidirectionalOptions, sources: readonly Seed[
   return (vertex) => (nearest(vertex, to) - nearest(vertex, from)) / 2
 }
 
-/** The weight of the distance from a vertex to the nearest of some others, which no path is below. */
+/** A lower bound of the weight from a vertex to the nearest of some others, from their distance. */
 export function distanceEstimate(
   { xyz }: VertexPositions,
   weightPerMeter: number,
@@ -159,7 +162,7 @@ class Half {
     for (const { vertex, cost } of seeds) this.reach(vertex, cost, NONE)
   }
 
-  /** Offers a vertex at a cost; true when that is cheaper than before. */
+  /** Offers a vertex at a cost; true when it is cheaper than before. */
   reach(vertex: number, cost: number, from: number): boolean {
     if (cost >= this.cost[vertex]!) return false
     if (this.cost[vertex] === Infinity) this.touched.push(vertex)
@@ -169,14 +172,14 @@ class Half {
     return true
   }
 
-  /** The vertices from one back to the seed it was reached from. */
+  /** The vertices from one back to the seed of its path. */
   trace(vertex: number): number[] {
     const vertices: number[] = []
     for (let at = vertex; at !== NONE; at = this.#parent[at]!) vertices.push(at)
     return vertices
   }
 
-  /** Forgets the last search. */
+  /** Resets the last search. */
   end(): void {
     for (const vertex of this.touched) this.cost[vertex] = Infinity
     this.touched.length = 0

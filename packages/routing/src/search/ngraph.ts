@@ -19,7 +19,7 @@ const TARGET = -2
  * reads the same arrays through a view, so it needs no preparation. Without an estimate, and with an object per vertex,
  * it is about a thousand times slower than a hierarchy.
  *
- * @param weight of an arc; asked at every visit, so it may be computed on demand
+ * @param weight weight of an arc; called at every visit, so it may be computed on demand
  */
 export function ngraphSearch(
   graph: ArcGraph,
@@ -31,7 +31,7 @@ export function ngraphSearch(
     const least = Math.min(...sources.map(({ cost }) => cost), ...targets.map(({ cost }) => cost))
     const [from, to] = [cheapest(sources, least), cheapest(targets, least)]
     const view = new GraphView(graph, reverse, weight, from, to)
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- The two methods are all that the search calls.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the search calls only these two methods
     const path = nba(view as unknown as Graph<undefined, number>, {
       oriented: true,
       distance: (_a, _b, link) => link.data,
@@ -55,14 +55,14 @@ export function ngraphSearch(
   }
 }
 
-/** Vertex → the lowest cost of its seeds, above the least of all. */
+/** Vertex → the lowest cost of its seeds, minus the lowest of all. */
 function cheapest(seeds: readonly Seed[], least: number): Map<number, number> {
   const costs = new Map<number, number>()
   for (const { vertex, cost } of seeds) costs.set(vertex, Math.min(cost - least, costs.get(vertex) ?? Infinity))
   return costs
 }
 
-/** An arc graph in the interface of ngraph.path: nodes are made at the first visit, links at each visit. */
+/** An arc graph with the interface of ngraph.path: nodes are created at the first visit, links at each visit. */
 class GraphView {
   readonly #graph: ArcGraph
   readonly #reverse: ReverseArcs

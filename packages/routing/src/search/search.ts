@@ -10,7 +10,7 @@ export interface ArcGraph {
   readonly head: Uint32Array
 }
 
-/** An arc graph seen from the heads: `inArc[firstIn[v]] … inArc[firstIn[v + 1] - 1]` are the arcs that end in `v`. */
+/** An arc graph by heads: `inArc[firstIn[v]] … inArc[firstIn[v + 1] - 1]` are the arcs that end in `v`. */
 export interface ReverseArcs {
   readonly firstIn: Uint32Array
   readonly inArc: Uint32Array
@@ -45,11 +45,10 @@ export interface PathSearch {
   find(sources: readonly Seed[], targets: readonly Seed[]): FoundPath | null
 }
 
-/** A search that can also offer other paths than the cheapest. */
+/** A search that can also return other paths than the cheapest. */
 export interface AlternativeSearch extends PathSearch {
   /**
-   * Paths that are cheapest over some vertex in the middle, beginning with the cheapest of all. They come cheapest
-   * first and on demand; some repeat.
+   * The cheapest paths via some vertex, in ascending order of cost and on demand; some repeat.
    *
    * @param most maximum cost of such a path, from the cost of the cheapest
    */

@@ -14,7 +14,7 @@ export interface SweepSeed {
 export interface Swept {
   /** The reached vertices. */
   readonly reached: ArrayLike<number> & Iterable<number>
-  /** Cost, seconds and metres of the cheapest path between the seeds and a vertex that was reached. */
+  /** Cost, seconds and metres of the cheapest path between the seeds and a reached vertex. */
   costOf(vertex: number): number
   secondsOf(vertex: number): number
   metersOf(vertex: number): number
@@ -23,16 +23,16 @@ export interface Swept {
 /** Costs and times of the arcs of a graph. */
 export interface SweepRules {
   readonly weight: (arc: number, tail: number) => number
-  /** Seconds of an arc, from the seconds that have passed before it. */
+  /** Seconds of an arc, given the seconds before it. */
   readonly seconds: TimedOptions['seconds']
   readonly meters: (arc: number) => number
-  /** Extra cost of an arc at its hour; see `TimedOptions`. Only for sweeps forwards. */
+  /** Extra cost of an arc at its time; see `TimedOptions`. Only for forward sweeps. */
   readonly extra?: TimedOptions['extra']
-  /** Whether a cheapest path that is so long leads on; seconds and metres only grow along a path. */
+  /** Whether paths continue after a cheapest path of this length; seconds and metres only grow along a path. */
   readonly leadsOn: (seconds: number, meters: number) => boolean
 }
 
-/** Vertices that are settled in one step. */
+/** Number of settled vertices per step. */
 const STEP = 8192
 const NONE = 0xffffffff
 
@@ -45,7 +45,7 @@ export class Sweep implements Swept {
   readonly #graph: ArcGraph
   readonly #reverse: () => ReverseArcs
   readonly #heap: VertexHeap
-  /** Costs above the least seed, plus one; zero for unreached vertices. */
+  /** Cost minus the lowest seed cost, plus one; zero for unreached vertices. */
   readonly #cost: Uint32Array
   readonly #seconds: Float64Array
   readonly #meters: Float64Array
@@ -72,7 +72,7 @@ export class Sweep implements Swept {
     return this.#reached
   }
 
-  /** Cost of the cheapest path between the seeds and a vertex that was reached. */
+  /** Cost of the cheapest path between the seeds and a reached vertex. */
   costOf(vertex: number): number {
     return this.#cost[vertex]! - 1 + this.#least
   }
@@ -85,7 +85,7 @@ export class Sweep implements Swept {
     return this.#meters[vertex]!
   }
 
-  /** Sweeps from the seeds, in steps. Backwards, costs are those from having left a vertex to the seeds. */
+  /** Sweeps from the seeds, in steps. Backward costs are from after a vertex to the seeds. */
   *run(
     seeds: readonly SweepSeed[],
     rules: SweepRules,
@@ -107,7 +107,7 @@ export class Sweep implements Swept {
   }
 
   #begin(seeds: readonly SweepSeed[]): void {
-    // Whatever the sweep before reached and did not settle is in the heap, unless it ran to its end.
+    // The heap holds the vertices that the previous sweep reached but did not settle, unless it ran to its end.
     while (this.#heap.size > 0) this.#cost[this.#heap.pop()] = 0
     for (const vertex of this.#reached) this.#cost[vertex] = 0
     this.#reached = []
@@ -159,7 +159,7 @@ export class Sweep implements Swept {
     this.#heap.offer(vertex, cost)
   }
 
-  /** The vertex `steps` steps before one on its cheapest path; −1 when there is none. */
+  /** The vertex `steps` steps before one on its cheapest path; −1 without one. */
   #before(vertex: number, steps: number): number {
     let at = vertex
     for (let i = 0; i < steps && at !== NONE; i++) at = this.#from[at]!

@@ -3,15 +3,15 @@ import { type ArcGraph, type FoundPath, type PathSearch, type Seed, UNREACHABLE 
 
 const NONE = 0xffffffff
 
-/** Parameters of a search in time besides the graph. */
+/** Parameters of a timed search besides the graph. */
 export interface TimedOptions {
   /** Weight of an arc at the usual speed and without timed rules. */
   readonly weight: (arc: number, tail: number) => number
-  /** Seconds of an arc (the turn and the edge after it), from the seconds that have passed at its tail. */
+  /** Seconds of an arc (the turn and the edge after it), given the seconds at its tail. */
   readonly seconds: (arc: number, tail: number, passed: number) => number
   /**
-   * Extra cost of an arc, from the seconds between the departure and leaving its tail; infinite where it is closed
-   * then.
+   * Extra cost of an arc, from the seconds between the departure and leaving its tail; infinite when it is closed at
+   * that time.
    *
    * @param before the vertex some steps before the tail, which is step 0; −1 when there is none
    */

@@ -2,18 +2,19 @@ import { hilbertOrder } from '../geometry/hilbert.ts'
 import { streetTooLong } from '../errors.ts'
 import type { Graph } from '../graph/graph.ts'
 
-/** Children of an inner box. */
+/** Number of children of an inner box. */
 export const FANOUT = 16
-/** Segments under a leaf. */
+/** Number of segments per leaf. */
 const SEGMENTS = 8
-/** Leaves of a geometry are numbered by 16 bits. */
+/** Maximum number of points of a geometry, because leaves of a geometry have 16-bit numbers. */
 const MOST_POINTS = SEGMENTS * 2 ** 16
 
 /**
- * A static R-tree over stretches of geometries, packed in the order of a Hilbert curve (after Agafonkin's flatbush).
+ * A static R-tree over sections of geometries, packed in the order of a Hilbert curve (after Agafonkin's flatbush).
  * Level `l` occupies `levels[l] … levels[l + 1] - 1`, leaves first; children of the `k`-th box of a level are the boxes
- * `FANOUT * k …` of the level below. A leaf is a stretch of a geometry, the `stretch`-th, and its box is that of its points.
- * The box that follows on `i` leaves is `boxes[4 * (i - levels[1]) …]`: west, south, east, north. See `readBox`.
+ * `FANOUT * k …` of the level below. A leaf is the section with number `stretch` of a geometry, and its box is that of
+ * its points. Inner box `i` (numbered after the leaves) is `boxes[4 * (i - levels[1]) …]`: west, south, east, north.
+ * See `readBox`.
  */
 export interface BoxTree {
   readonly boxes: Int32Array
@@ -56,7 +57,7 @@ export function packBoxes(shapes: Shapes): BoxTree {
   }
 }
 
-/** The part of a graph that its boxes are read from. */
+/** The part of a graph with its boxes. */
 export type Boxes = Shapes & Pick<Graph, 'boxes' | 'boxLevels' | 'boxShape' | 'boxStretch'>
 
 /** Writes a box: west, south, east, north. */
@@ -90,7 +91,7 @@ export function leafBegin({ firstPoint, boxShape, boxStretch }: Boxes, leaf: num
   return firstPoint[boxShape[leaf]!]! + SEGMENTS * boxStretch[leaf]!
 }
 
-/** Points of a leaf: from its first point to where the next leaf of the geometry begins. */
+/** End of a leaf's points: the first point of the next leaf of the geometry. */
 export function leafEnd({ firstPoint }: Shapes, shape: number, first: number): number {
   return Math.min(first + SEGMENTS, firstPoint[shape + 1]! - 1)
 }
@@ -101,7 +102,7 @@ interface Leaves {
   readonly shape: Uint32Array
   /** Number of each leaf within its geometry. */
   readonly stretch: Uint16Array
-  /** Four numbers each. */
+  /** Four numbers per leaf. */
   readonly box: Int32Array
 }
 

@@ -1,4 +1,4 @@
-/** Side of the street a location lies on, seen in the direction of an edge. */
+/** Side of the street on which a location lies, in the direction of an edge. */
 export type Side = 'left' | 'right' | null
 
 /** A possible place of a location: an edge and the position along it. */
@@ -11,13 +11,13 @@ export interface Candidate {
   /** Metres from the location. */
   readonly meters: number
   readonly side: Side
-  /** Degrees of the edge where the location is put. */
+  /** Heading of the edge at the candidate, in degrees. */
   readonly heading: number
-  /** Seconds of cost for being farther away than the nearest candidate. */
+  /** Penalty in seconds for a greater distance than the nearest candidate. */
   readonly penalty: number
 }
 
-/** The candidates of a location; the second list counts only when the first leads nowhere. */
+/** The candidates of a location; the second list is used only when no path leads from the first. */
 export interface Snapped {
   readonly candidates: readonly Candidate[]
   readonly filtered: readonly Candidate[]

@@ -17,11 +17,11 @@ const METERS_PER_DEGREE = 110567
 const SCALE = 1e6
 
 /**
- * Visits geometries of a graph in ascending order of their distance from a location, as far as the limit. Best-first
- * search in the packed R-tree.
+ * Visits geometries of a graph in ascending order of their distance from a location, up to a limit. Best-first search
+ * in the packed R-tree.
  *
- * @param accepts which geometries are of interest; the others cost next to nothing
- * @param visit returns the limit from there on, in metres
+ * @param accepts whether a geometry is visited; skipped ones cost almost nothing
+ * @param visit returns the new limit in metres
  */
 export function visitNearest(
   graph: Graph,
@@ -59,7 +59,7 @@ export function visitNearest(
   }
 }
 
-/** Distances around a location, on a plane that touches the Earth there. */
+/** Distances around a location, on its tangent plane. */
 class LocalMetric {
   readonly #lon: number
   readonly #lat: number
@@ -84,7 +84,7 @@ class LocalMetric {
     return Math.hypot(dx, dy)
   }
 
-  /** The nearest point of a stretch of a geometry. */
+  /** The nearest point of a section of a geometry. */
   toLeaf(graph: Graph, leaf: number): Projection {
     const { pointLon, pointLat, boxShape, firstPoint } = graph
     const shape = boxShape[leaf]!

@@ -2,19 +2,19 @@ import { PROFILES } from '../cost/profiles/index.ts'
 import type { Mode } from '../cost/options.ts'
 import type { Found, Snapped } from './candidate.ts'
 
-/** Seconds of penalty for a square metre of distance. */
+/** Penalty in seconds per square metre. */
 const PENALTY_PER_SQUARE_METER = 10
-/** Filtered candidates cost at least this much more. */
+/** Minimum additional distance of filtered candidates, in metres. */
 const FILTERED_METERS = 3600
-/** Seconds of penalty for being put elsewhere than on the street that was named. */
+/** Penalty in seconds of candidates on other streets than the named one. */
 const STREET_PENALTY = 600
 
 /** Criteria of the ranking. */
 interface Ranking {
   readonly mode: Mode
-  /** Distances count. */
+  /** Whether distances count. */
   readonly byDistance: boolean
-  /** Whether an edge is on the street that was named. */
+  /** Whether an edge is on the named street. */
   readonly isOnStreet: (edge: number) => boolean
 }
 

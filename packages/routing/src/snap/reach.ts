@@ -11,9 +11,9 @@ export interface Reach {
 }
 
 /**
- * Whether enough nodes reach an edge and are reached from it: otherwise it lies on an island, which few routes should
- * begin or end on. Large connected parts are stored in the graph. Other edges are counted, first without streets that
- * have a forbidden turn, then, if that is not enough, with the exact turns.
+ * Whether enough nodes reach an edge and are reached from it. Otherwise it lies on an island, where few routes should
+ * begin or end. Large connected parts are stored in the graph. Other edges are counted, first without streets that have
+ * a forbidden turn, then, if that is not enough, with the exact turns.
  */
 export function isReachable(graph: Graph, weights: StateWeights, edge: number, { inbound, outbound }: Reach): boolean {
   const { costing } = weights
@@ -44,7 +44,7 @@ function isFree(graph: Graph, { rights }: Costing, edge: number): boolean {
   return true
 }
 
-/** Nodes on ways from (or, backwards, to) a node, the node itself included, counted up to a limit. */
+/** Number of nodes reachable from a node (or, backwards, that reach it), including itself, up to a limit. */
 function countNodes(
   graph: Graph,
   costing: Costing,
@@ -67,7 +67,7 @@ function countNodes(
   return seen.size
 }
 
-/** Nodes that paths from an edge pass, or paths to it, as searches travel them; counted up to a limit. */
+/** Number of nodes on paths from an edge, or to it, by the rules of searches; up to a limit. */
 function countExactly(graph: Graph, weights: StateWeights, edge: number, forward: boolean, limit: number): number {
   if (weights.stateOf(edge) < 0) return 0
   const states = new Set(forward ? [edge] : weights.statesOf(edge))

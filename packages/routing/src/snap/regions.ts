@@ -1,13 +1,12 @@
 import type { Graph } from '../graph/graph.ts'
 
-/** Side of a tile in 1e-7 degrees, and tiles around the Earth. */
+/** Side of a tile in 1e-7 degrees, and number of tiles around the Earth. */
 const TILE = 2_500_000
 const COLUMNS = 1440
 
 /**
- * Parts of the Earth that a graph covers: groups of tiles of a quarter degree that hold nodes and are neighbours, or are
- * joined by an edge, such as a ferry over empty sea. There is no way from one region to another; comparing regions is
- * faster than searching.
+ * Parts of the Earth that a graph covers: groups of quarter-degree tiles with nodes that are neighbours or joined by an
+ * edge, such as a ferry. No path leads from one region to another, and comparing regions is faster than searching.
  */
 export class Regions {
   readonly #region = new Map<number, number>()

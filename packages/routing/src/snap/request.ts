@@ -20,13 +20,13 @@ export interface SnapRequest {
   readonly displayLat: number | null
   readonly through: boolean
   readonly filter: SnapFilter
-  /** Name of the street the location should be on; between equals it decides. */
+  /** Name of the preferred street; it decides between similar candidates. */
   readonly street: string | null
-  /** Whether an edge is connected with as much of the network as the location asks for. */
+  /** Whether an edge has the reach that the location requires. */
   readonly isReachable: (edge: number) => boolean
 }
 
-/** Kinds of edges a location must not be put on. */
+/** Kinds of edges that a location must not be snapped to. */
 export interface SnapFilter {
   readonly excludeTunnel: boolean
   readonly excludeBridge: boolean
@@ -37,7 +37,7 @@ export interface SnapFilter {
   readonly maxRoadClass: number
 }
 
-/** Whether a filter keeps locations off an edge. */
+/** Whether a filter excludes an edge. */
 export function isFiltered({ edgeInfo, edgeTraffic }: Graph, filter: SnapFilter, edge: number): boolean {
   const info = edgeInfo[edge]!
   const traffic = edgeTraffic[edge]!

@@ -3,7 +3,7 @@ import type { Graph } from '../graph/graph.ts'
 
 const known = new WeakMap<Graph, Uint32Array>()
 
-/** The two edges of each geometry: at `2 * shape` the one in the order of its points, then the other. */
+/** The two edges of each geometry: at `2 * shape` the one in the order of its points, then the opposite one. */
 export function shapeEdges(graph: Graph): Uint32Array {
   let edges = known.get(graph)
   if (edges === undefined) {

@@ -39,7 +39,7 @@ class Snapper {
     let found = this.#found
     let filtered = this.#filtered
     if (through && heading !== null) {
-      // The heading is that of leaving; edges that only arrive would contradict it.
+      // The heading refers to leaving, so edges that are only arrived at would contradict it.
       filtered = [...filtered, ...found.filter((candidate) => candidate.along === 1)]
       found = found.filter((candidate) => candidate.along < 1)
     }
@@ -57,14 +57,14 @@ class Snapper {
         })
   }
 
-  /** The nearest usable geometries: the best reachable one, those in the radius, and nearer islands. */
+  /** The nearest usable geometries: the best reachable one, those within the radius, and nearer islands. */
   #nearest(): Projection[] {
     const graph = this.#graph
     const { lon, lat, radius, searchCutoff, street, isReachable } = this.#request
     const edgesOf = shapeEdges(graph)
     const reachable: Projection[] = []
     const islands: Projection[] = []
-    // After the first place, only those in the radius count, and those a little farther on the named street.
+    // After the first place, only places within the radius count, and those a little farther on the named street.
     const farthest = Math.min(searchCutoff, Math.max(radius, street === null ? 0 : STREET_METERS))
     visitNearest(
       graph,
@@ -99,7 +99,7 @@ class Snapper {
     else this.#correlateNode(graph.edgeHead[ahead]!, projection)
   }
 
-  /** Metres from the location to an end of a geometry; less than any distance where the projection is that end. */
+  /** Metres from the location to an end of a geometry; −1 when the projection is that end. */
   #metersToEnd(point: number, { lon, lat }: Projection): number {
     const x = this.#graph.pointLon[point]! / 1e6
     const y = this.#graph.pointLat[point]! / 1e6
@@ -127,7 +127,7 @@ class Snapper {
     const meters = distanceMeters(this.#request.lon, this.#request.lat, lon, lat)
     if (meters > this.#request.searchCutoff) return
     const length = graph.edgeLength[ahead]!
-    // Lengths are whole metres; a place near an end stays between both ends.
+    // Lengths are in whole metres; a place near an end stays strictly between both ends.
     const walked = Math.min(Math.max(walkedTo(graph, projection), INSIDE_METERS), length - INSIDE_METERS)
     const along = walked / length
     const heading = this.#headingAt(ahead, projection, false)
@@ -178,7 +178,7 @@ class Snapper {
     return angle > 190 && angle < 350 ? 'left' : null
   }
 
-  /** Heading of an edge where a location is put, over a stretch to both sides of it. */
+  /** Heading of an edge at a snapped location, measured over a section on both sides of it. */
   #headingAt(edge: number, projection: Projection, atNode: boolean): number {
     const graph = this.#graph
     const info = graph.edgeInfo[edge]!
@@ -197,12 +197,12 @@ class Snapper {
   }
 }
 
-/** Least metres between a place on an edge and its ends. */
+/** Minimum metres between a place on an edge and its ends. */
 const INSIDE_METERS = 0.01
-/** How far the street that is named may be. */
+/** Maximum distance of the named street, in metres. */
 const STREET_METERS = 50
 
-/** Whether an edge has a name (given in lower case), apart from case. */
+/** Whether an edge has a name (given in lower case), ignoring case. */
 function edgeHasName(graph: Graph, edge: number, name: string): boolean {
   const list = graph.edgeNames[edge]!
   const decoder = new TextDecoder()

@@ -2,7 +2,7 @@ import { bearingDegrees, distanceMeters } from '../geometry/geodesy.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Projection } from './nearest.ts'
 
-/** Metres along a geometry to a projection. */
+/** Metres along a geometry up to a projection. */
 export function walkedTo({ firstPoint, pointLon, pointLat }: Graph, { shape, segment, lon, lat }: Projection): number {
   const first = firstPoint[shape]!
   const at = (i: number): [number, number] => [pointLon[i]! / 1e6, pointLat[i]! / 1e6]

@@ -3,13 +3,13 @@ import { segmentsMeet } from '@terrane/core'
 import type { Graph } from '../graph/graph.ts'
 import { FANOUT, leafBegin, leafEnd, readBox } from './boxes.ts'
 
-/** Segments of a ring that are looked up together. */
+/** Number of segments of a ring per look-up. */
 const RUN = 8
 
 /**
- * Geometries that at least one of some closed rings of points, in degrees, crosses or holds. Rings are cut into short runs
- * which are looked up in the R-tree of the geometries: the work grows with the length of the rings, not with the product
- * of their points and the streets around.
+ * Geometries that at least one of the given closed rings, in degrees, crosses or contains. Rings are cut into short
+ * runs which are looked up in the R-tree of the geometries: the work grows with the length of the rings, not with the
+ * product of their points and the streets around.
  */
 export function shapesTouching(graph: Graph, rings: readonly (readonly (readonly [number, number])[])[]): Set<number> {
   const touching = new Set<number>()
@@ -26,7 +26,7 @@ export function shapesTouching(graph: Graph, rings: readonly (readonly (readonly
         if (!touching.has(shape) && isCrossed(graph, leaf, box, ring, first, end)) touching.add(shape)
       }
     }
-    // An uncrossed part lies either inside or outside as a whole, so its first point decides.
+    // An uncrossed part lies completely inside or outside, so its first point decides.
     for (const leaf of inBox) {
       const shape = graph.boxShape[leaf]!
       const point = leafBegin(graph, leaf)
@@ -43,7 +43,7 @@ interface Box {
   readonly north: number
 }
 
-/** A closed line of points in 1e-6 degrees, as the geometries of a graph have them. */
+/** A closed line of points in 1e-6 degrees, as in a graph. */
 class Ring {
   readonly segments: number
   readonly x: Float64Array
@@ -58,7 +58,7 @@ class Ring {
     this.#box = this.box(0, this.segments)
   }
 
-  /** Around the segments from one to before another. */
+  /** Box around the segments `first` to `end` (excluded). */
   box(first: number, end: number): Box {
     const { x, y } = this
     let west = Infinity
@@ -74,7 +74,7 @@ class Ring {
     return { west, south, east, north }
   }
 
-  /** Whether a point is inside, by the number of times a ray from it to the east crosses the ring. */
+  /** Whether a point is inside, by the number of crossings of a ray to the east. */
   holds(px: number, py: number): boolean {
     const { west, south, east, north } = this.#box
     if (px < west || px > east || py < south || py > north) return false
@@ -92,14 +92,14 @@ class Ring {
   }
 }
 
-/** Segments of a ring by the bands of equal height they reach into: band `b` has `segment[first[b]] …`. */
+/** Segments of a ring by bands of equal height; band `b` has `segment[first[b]] …`. */
 interface Bands {
   readonly first: Uint32Array
   readonly segment: Uint32Array
   readonly perUnit: number
 }
 
-/** Divides segments into bands; the number of bands puts each segment into two of them on average. */
+/** Divides segments into bands; the number of bands is such that a segment is in two of them on average. */
 function bandsOf(y: Float64Array, south: number, north: number): Bands {
   const segments = y.length - 1
   let climbed = 0
@@ -122,7 +122,7 @@ function bandsOf(y: Float64Array, south: number, north: number): Bands {
   return { first, segment, perUnit }
 }
 
-/** The leaves in a box: of each level those boxes whose own one is. */
+/** The leaves in a box, found level by level. */
 function leavesInBox(graph: Graph, { west, south, east, north }: Box): Uint32Array {
   const { boxLevels } = graph
   const sides = new Int32Array(4)
@@ -141,7 +141,7 @@ function leavesInBox(graph: Graph, { west, south, east, north }: Box): Uint32Arr
   return found
 }
 
-/** The boxes below some of a level. */
+/** The boxes below some boxes of a level. */
 function childrenOf(parents: Uint32Array, first: number, end: number): Uint32Array<ArrayBuffer> {
   const children = new Uint32Array(parents.length * FANOUT)
   let count = 0
@@ -152,7 +152,7 @@ function childrenOf(parents: Uint32Array, first: number, end: number): Uint32Arr
   return children.subarray(0, count)
 }
 
-/** Whether a leaf's stretch of points has one in common with the segments of a ring from one to before another. */
+/** Whether a leaf's section has a point in common with the segments `first` to `end` (excluded) of a ring. */
 function isCrossed(graph: Graph, leaf: number, box: Box, { x, y }: Ring, first: number, end: number): boolean {
   const { pointLon, pointLat } = graph
   const begin = leafBegin(graph, leaf)

@@ -2,9 +2,7 @@ import type { Graph } from '../graph/graph.ts'
 import { nestedDissection } from '../search/cch/order.ts'
 import type { StateGraph } from './state-graph.ts'
 
-/**
- * Ranks the streets of a network by cuts through it, both directions of one together.
- */
+/** Ranks the streets of a network by nested dissection, both directions of a street together. */
 export function rankLinks(network: Graph): Uint32Array {
   const { nodeLon, nodeLat, nodeCount, edgeShape, edgeHead, edgeOpposite } = network
   const links = network.firstPoint.length - 1
@@ -21,9 +19,9 @@ export function rankLinks(network: Graph): Uint32Array {
 }
 
 /**
- * Ranks the states of a graph for a hierarchy. Separators are cuts of the street network: the edges that a cut crosses,
- * in all their states, separate the edges on either side, for every path from one side to the other travels one of them.
- * States of one street are side by side.
+ * Ranks the states of a graph for a hierarchy. Separators are cuts of the street network: all states of the edges
+ * across a cut separate the edges on its two sides, because every path between the sides uses one of them. States of
+ * one street are adjacent.
  */
 export function rankStates({ edgeShape }: Graph, states: StateGraph, linkRank: Uint32Array): Uint32Array {
   const next = new Uint32Array(linkRank.length + 1)

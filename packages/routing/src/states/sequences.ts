@@ -1,7 +1,7 @@
-/** A run of edges that has a meaning as a whole: forbidden to some modes, or turning around inside a crossing. */
+/** A sequence of edges that is forbidden to some modes, or is a U-turn inside a crossing. */
 export interface Sequence {
   readonly edges: readonly number[]
-  /** Modes that must not travel it from end to end. */
+  /** Modes that must not travel the whole sequence. */
   readonly modes: number
   readonly turnsAround: boolean
   /** Rule of the graph with the sizes of vehicles that it applies to; absent when it applies to all sizes. */
@@ -14,13 +14,13 @@ export interface Step {
   readonly state: number
   readonly modes: number
   readonly turnsAround: boolean
-  /** Rules that forbid what is completed to some sizes of vehicles. */
+  /** Size rules that forbid the sequences completed by the step. */
   readonly sizeRules: readonly number[]
 }
 
 /**
  * An automaton that tracks, after each step, the longest end of the path that is a beginning of a sequence (Aho and
- * Corasick, 1975). A state stands for at least two edges; an edge without such a past has no state here.
+ * Corasick, 1975). A state represents at least two edges; an edge without such a history has no state.
  */
 export class SequenceAutomaton {
   /** Edge of each state. */

@@ -8,7 +8,7 @@ import type { ArcGraph } from '../search/search.ts'
 import { Uint16List, Uint32List } from '../graph/lists.ts'
 import { type Sequence, SequenceAutomaton, type Step } from './sequences.ts'
 
-/** Modes of each family, as bits; `any` are modes that may go anywhere. */
+/** Modes of each family, as bits; `any` are modes with unrestricted access. */
 export const FAMILY_ACCESS: Readonly<Record<Family | 'any', number>> = {
   motor: MOTOR_ACCESS,
   bicycle: Access.bicycle,
@@ -21,21 +21,22 @@ export interface StateArrays {
   /** Index of the first outgoing arc of each state. */
   readonly firstOut: Uint32Array
   readonly head: Uint32Array
-  /** Edge of each state beyond the plain ones. */
+  /** Edge of each additional state. */
   readonly sequenceEdge: Uint32Array
-  /** Arcs that complete a sequence, ascending, and its rule; see `ArcRule`. */
+  /** Arcs that complete a sequence in ascending order, with their rules; see `ArcRule`. */
   readonly ruledArc: Uint32Array
   readonly arcRule: Uint16Array
-  /** Arcs that complete what is forbidden to some sizes of vehicles, ascending, each with a rule of the graph. */
+  /**
+   * Arcs that complete a sequence forbidden to some vehicle sizes in ascending order, each with a rule of the graph.
+   */
   readonly sizedArc: Uint32Array
   readonly sizedArcRule: Uint32Array
 }
 
 /**
- * The graph that searches run on: its vertices are edges of the network, or more exactly states of being on one, and
- * its arcs are turns. The plain state of an edge has the edge's number; edges inside a sequence that is forbidden as a
- * whole have further ones, which remember how the edge was reached. Edges that are closed to a mode have the weight
- * `UNREACHABLE`.
+ * The graph that searches run on: its vertices are states of being on an edge of the network, and its arcs are turns.
+ * The plain state of an edge has the edge's number; edges inside a forbidden sequence have additional states, which
+ * represent the path to the edge. Edges that are closed to a mode have the weight `UNREACHABLE`.
  */
 export class StateGraph implements ArcGraph, StateArrays {
   readonly vertexCount: number
@@ -73,12 +74,12 @@ export class StateGraph implements ArcGraph, StateArrays {
     return state < this.#edgeCount ? state : this.sequenceEdge[state - this.#edgeCount]!
   }
 
-  /** States of an edge besides the plain one. */
+  /** Additional states of an edge. */
   furtherStates(edge: number): readonly number[] {
     return this.#further.get(edge) ?? NO_STATES
   }
 
-  /** Rules of the graph that forbid what an arc completes to some sizes of vehicles. */
+  /** Size rules of the graph that forbid the sequences completed by an arc. */
   *sizeRulesOf(arc: number): Iterable<number> {
     for (let i = firstAtLeast(this.sizedArc, arc); this.sizedArc[i] === arc; i++) yield this.sizedArcRule[i]!
   }
@@ -95,13 +96,13 @@ const NO_STATES: readonly number[] = []
 export const ArcRule = {
   /** Modes that must not take the arc. */
   modes: 0x03ff,
-  /** The arc turns around inside a crossing. */
+  /** Whether the arc completes a U-turn inside a crossing. */
   turnsAround: 0x4000,
   /** Forbidden by rules to some sizes of vehicles; see `sizeRulesOf`. */
   sized: 0x8000,
 } as const
 
-/** Longest edge inside a crossing on which two turns to the same side are a turn around. */
+/** Maximum length of an edge inside a crossing on which two turns to the same side form a U-turn. */
 const SHORT_INTERNAL_METERS = 8
 
 /** Derives the states of all edges in both directions. O(turns). */
@@ -169,7 +170,7 @@ function forbiddenSequences(graph: Graph): Sequence[] {
   return sequences
 }
 
-/** Two turns to the side of oncoming traffic, over a very short edge inside a crossing; by motor vehicles. */
+/** Two turns across oncoming traffic over a very short edge inside a crossing, by motor vehicles. */
 function turnsAround(graph: Graph, openings: ReadonlyMap<number, number>): Sequence[] {
   const open = (edge: number): boolean => isOpenTo(graph, openings, edge, MOTOR_ACCESS)
   const sequences: Sequence[] = []
@@ -210,7 +211,7 @@ function mayAnyReverse(graph: Graph, edge: number): boolean {
   return false
 }
 
-/** Whether some of the modes might find no other way on than back. */
+/** Whether some of the modes may be unable to continue except by a U-turn. */
 export function mayReverse(graph: Graph, edge: number, access: number): boolean {
   const node = graph.edgeHead[edge]!
   const back = graph.edgeOpposite[edge]!

@@ -5,27 +5,27 @@ import { UNREACHABLE } from '../search/search.ts'
 import { timedOpenings } from '../graph/timed.ts'
 import { ArcRule, FAMILY_ACCESS, isOpenTo, mayReverse, type StateGraph } from './state-graph.ts'
 
-/** Weights are hundredths of a second of cost: fine enough, and a path of weeks still fits 30 bits. */
+/** Weight units per second: hundredths are fine enough, and a path of weeks still fits into 30 bits. */
 export const WEIGHT_PER_SECOND = 100
 
-/** Most an arc may weigh, so that sums stay below `UNREACHABLE` as long as anybody would travel. */
+/** Maximum weight of an arc, so that realistic sums stay below `UNREACHABLE`. */
 const HEAVIEST = 2 ** 28
 
 /**
- * Weights of the arcs of a state graph under one costing, computed when first asked for. The weight of an arc covers
- * its turn and its second edge; the weight of the first edge of a path is part of its seed.
+ * Weights of the arcs of a state graph under one costing, computed on first use. The weight of an arc covers its turn
+ * and its second edge; the weight of the first edge of a path is part of its seed.
  */
 export class StateWeights {
   readonly graph: StateGraph
   readonly costing: Costing
   readonly network: Graph
-  /** Weights plus one; zero where they are not computed yet. Unused pages cost no memory. */
+  /** Weights plus one; zero before they are computed. Unused pages take no memory. */
   readonly #edges: Uint32Array
   readonly #arcs: Uint32Array
-  /** Seconds; zero where they are not computed yet. */
+  /** Seconds; zero before they are computed. */
   readonly #seconds: Float64Array
   readonly #edgeSeconds: Float64Array
-  /** Modes of the costing's family, whose network it keeps to. */
+  /** Modes of the costing's family, which bound its network. */
   readonly #access: number
   readonly #openings: ReadonlyMap<number, number>
 
@@ -41,7 +41,7 @@ export class StateWeights {
     this.#openings = timedOpenings(network)
   }
 
-  /** Weight of a whole edge; `UNREACHABLE` where it is closed. */
+  /** Weight of a whole edge; `UNREACHABLE` when it is closed. */
   edge(edge: number): number {
     const known = this.#edges[edge]!
     if (known > 0) return known - 1
@@ -51,8 +51,8 @@ export class StateWeights {
   }
 
   /**
-   * Weight of an edge that a path begins or ends on. Such an edge may be used even where passing it is forbidden, e.g.
-   * by a bad surface or a weight limit.
+   * Weight of the first or last edge of a path. Such an edge may be used even if passing it is forbidden, e.g. by a bad
+   * surface or a weight limit.
    */
   endEdge(edge: number): number {
     const weight = this.edge(edge)
@@ -60,13 +60,13 @@ export class StateWeights {
     return weightOf(this.costing.edgeCost(edge))
   }
 
-  /** Weight of an arc onto the edge that a path ends on. */
+  /** Weight of an arc onto the last edge of a path. */
   lastArc(arc: number, tail: number): number {
     const to = this.graph.edgeOf(this.graph.head[arc]!)
     return this.edge(to) < UNREACHABLE ? this.arc(arc, tail) : this.#weighArc(tail, arc, true, this.endEdge(to))
   }
 
-  /** The edges that end where an edge begins. */
+  /** The edges that end at the beginning of an edge. */
   entries(edge: number): number[] {
     const { edgeHead, edgeOpposite, firstEdge } = this.network
     const node = edgeHead[edgeOpposite[edge]!]!
@@ -74,14 +74,14 @@ export class StateWeights {
     return Array.from({ length: firstEdge[node + 1]! - first }, (_, i) => edgeOpposite[first + i]!)
   }
 
-  /** The states of an edge, the plain one first; none where the mode's family may not travel it. */
+  /** The states of an edge, the plain one first; none when the mode's family may not travel it. */
   *statesOf(edge: number): Iterable<number> {
     if (!this.#isInFamily(edge)) return
     yield edge
     yield* this.graph.furtherStates(edge)
   }
 
-  /** The plain state of an edge, or −1 where the family of modes may not travel it. */
+  /** The plain state of an edge, or −1 when the mode's family may not travel it. */
   stateOf(edge: number): number {
     return this.#isInFamily(edge) ? edge : -1
   }
@@ -92,7 +92,7 @@ export class StateWeights {
     return this.#arcs[arc]! - 1
   }
 
-  /** Seconds of an arc: of the turn and of the edge that it leads onto. */
+  /** Seconds of an arc: of the turn and of the edge after it. */
   seconds(arc: number, tail: number): number {
     const known = this.#seconds[arc]!
     if (known > 0) return known
@@ -115,7 +115,7 @@ export class StateWeights {
     for (let state = 0; state < vertexCount; state++) {
       if (firstOut[state]! < firstOut[state + 1]! && this.#arcs[firstOut[state]!] === 0) this.#weighArcs(state)
     }
-    // `Int32Array.from` with a function took more time than all costs.
+    // `Int32Array.from` with a function took longer than computing all costs.
     const weights = new Int32Array(this.#arcs)
     for (let arc = 0; arc < weights.length; arc++) weights[arc]!--
     return weights
@@ -131,7 +131,7 @@ export class StateWeights {
     return weightOf(costing.edgeCost(edge))
   }
 
-  /** Weighs the arcs out of a state together, because the cost of turning back depends on the others. */
+  /** Computes the weights of all arcs of a state together, because the cost of a U-turn depends on the others. */
   #weighArcs(state: number): void {
     const { firstOut, head } = this.graph
     const end = firstOut[state + 1]!
@@ -173,7 +173,7 @@ export class StateWeights {
     return cost === Infinity ? UNREACHABLE : Math.min(HEAVIEST, edge + Math.round(cost * WEIGHT_PER_SECOND))
   }
 
-  /** Whether the vehicle is too large for what an arc completes. */
+  /** Whether the vehicle is too large for the sequences that an arc completes. */
   #isTooLarge(arc: number): boolean {
     const { ruleModes, ruleType, ruleValue } = this.network
     const { rights } = this.costing

@@ -10,15 +10,15 @@ import { FANOUT, readBox } from '../snap/boxes.ts'
 import { shapeEdges } from '../snap/shape-edges.ts'
 import type { TileRequest } from './request.ts'
 
-/** Units of a side of a tile. */
+/** Number of units per side of a tile. */
 const EXTENT = 4096
-/** Units by which streets reach beyond a tile. */
+/** Buffer around a tile, in units. */
 const BUFFER = 64
 /** Lowest zoom at which a street is drawn, by its class: Valhalla's default of `mvt_min_zoom_road_class`. */
 const LOWEST_ZOOM = [7, 7, 8, 11, 11, 12, 13, 14] as const
 /** Hierarchy level of a street by its class, as Valhalla's tiles are ordered: highway, arterial, local. */
 const LEVEL = [0, 0, 0, 1, 1, 2, 2, 2] as const
-/** Boxes of the tree, or streets, after which other work has its turn. */
+/** Number of boxes of the tree, or of streets, between two yields. */
 const STEP = 2000
 
 type Point = [x: number, y: number]
@@ -55,9 +55,9 @@ export function* tileOf({ network: { graph } }: Ground, tile: TileRequest): Work
   yield fromVectorTileJs({ layers: features.length === 0 ? {} : { edges } })
 }
 
-/** How a tile sees the map. */
+/** Transformation from map to tile coordinates. */
 class View {
-  /** West, south, east, north in 1e-6 degrees, with what reaches in from beyond. */
+  /** West, south, east, north in 1e-6 degrees, including the buffer. */
   readonly box: readonly [number, number, number, number]
   readonly #z: number
   readonly #x: number
@@ -89,7 +89,7 @@ class View {
   }
 }
 
-/** Geometries that have a stretch in the view, some more than once; null for each inner box that was looked at. */
+/** Geometries with a section in the view; some may repeat; null for each visited inner box. */
 function* shapesIn(graph: Graph, { box: [west, south, east, north] }: View): Generator<number | null> {
   const { boxShape, boxLevels } = graph
   const sides = new Int32Array(4)
@@ -159,5 +159,5 @@ function featureOf(graph: Graph, shape: number, lines: Point[][]): VectorTileFea
   }
 }
 
-/** A line, by the numbers of the Vector Tile specification 2.1, section 4.3.4. */
+/** Number of a line in the Vector Tile specification 2.1, section 4.3.4. */
 const LINE = 2

@@ -4,7 +4,7 @@ import { type Hours, type Moment, omitsHolidays, parseHours } from './hours.ts'
 /** Size of a vehicle in the units of limits, by kind; see `Limit`. Zero where the limit does not apply. */
 export type VehicleSize = ArrayLike<number>
 
-/** Whether conditions that are parted by `AND` hold at a moment for a vehicle. */
+/** Whether conditions that are separated by `AND` hold at a moment for a vehicle. */
 export type Condition = (moment: Moment, size: VehicleSize) => boolean
 
 const SIZES: Readonly<Record<string, number>> = {
@@ -29,7 +29,7 @@ export function isFullyRead(conditions: readonly string[]): boolean {
   return readConditions(conditions) !== null && !conditions.some(omitsHolidays)
 }
 
-/** Parses conditions, and whether they depend on time; null when one cannot be parsed. */
+/** Parses conditions, and tells whether they depend on time; null when one cannot be parsed. */
 export function readConditions(conditions: readonly string[]): { holds: Condition; timed: boolean } | null {
   const parts: Condition[] = []
   let timed = false
@@ -55,8 +55,8 @@ export interface SizeLimit {
 }
 
 /**
- * The size limit in conditions of size alone; null when they include a time or a use. Of several sizes the first
- * counts, so that no closed way is opened.
+ * The size limit in conditions that contain sizes only; null when they include a time or a use. Of several sizes the
+ * first counts, so that no closed way is opened.
  */
 export function sizeLimit(conditions: readonly string[]): SizeLimit | null {
   const compared = conditions.map(readComparison)
@@ -66,8 +66,8 @@ export function sizeLimit(conditions: readonly string[]): SizeLimit | null {
 }
 
 /**
- * The sizes that a vehicle must not exceed for conditions to hold; null where time or a use has a part in them, or where a
- * vehicle has to be large.
+ * The maximum sizes of a vehicle for which conditions hold; null when they include a time or a use, or require a
+ * minimum size.
  */
 export function sizesWithin(conditions: readonly string[]): SizeLimit[] | null {
   const compared = conditions.map(readComparison)

@@ -1,4 +1,4 @@
-/** A minute of a week of a year, as clocks show it at a place. */
+/** Local date, weekday and minute. */
 export interface Moment {
   readonly year: number
   /** 1 … 12 */
@@ -22,7 +22,7 @@ const REST_OF_DAYS = ['n|nday', 'e|es|esday', 'd|dnesday', 'u|ur|urs|ursday', 'i
 const WEEKDAY = `(${WEEKDAYS.map((day, i) => `${day}(?:${REST_OF_DAYS[i]})?`).join('|')})(?![a-z])`
 const TIME = '(\\d{1,2})(?::|\\.|h)(\\d{2})'
 
-/** A day of a month, which a colon may follow, but no minutes. */
+/** A day of a month; minutes must not follow it. */
 const DAY = '(\\d{1,2}(?!\\d|[:.h]\\d))'
 const YEAR = '((?:19|20)\\d{2})'
 const DATES = new RegExp(
@@ -32,7 +32,7 @@ const DATES = new RegExp(
 const YEARS = new RegExp(`${YEAR}(?:\\s*-\\s*${YEAR}|\\s*(\\+))?(?![:.h\\d])`, 'y')
 const WEEK = /week\s*/y
 const WEEKS = /(\d{1,2})(?:\s*-\s*(\d{1,2}))?(?![:.h\d/])/y
-/** Which of the days of a month: the first and third, the last. */
+/** Ordinal days of a month: the first and third, the last. */
 const NTH = '\\[(-?[1-5](?:[-,][1-5])*)\\]'
 const DAYS = new RegExp(`${WEEKDAY}(?:${NTH}|\\s*-\\s*${WEEKDAY})?`, 'y')
 const TIMES = new RegExp(`${TIME}(?:\\s*-\\s*${TIME}|\\s*\\+)`, 'y')
@@ -41,7 +41,10 @@ const SPACE = /[\s:]*/y
 const COMMA = /\s*,\s*/y
 const END = /\s*(;|,|$)\s*/y
 
-/** Years, days, weeks, days of the week and minutes of the day, each a list of ranges that may wrap around; empty for all. */
+/**
+ * Years, dates, weeks, days of the week and minutes of the day, each as a list of ranges that may wrap around; empty
+ * for all.
+ */
 interface Rule {
   readonly years: readonly Range[]
   readonly dates: readonly Range[]
@@ -53,17 +56,16 @@ interface Rule {
 
 type Range = readonly [first: number, last: number]
 
-/** Days of the week, of each month the ones of some numbers only; of the last days the numbers are negative. */
+/** Days of the week, optionally with their ordinals in the month; negative ordinals count from the end. */
 interface Days {
   readonly range: Range
   readonly nth: readonly number[]
 }
 
 /**
- * Reads hours as conditional tags have them: months and dates, days of the week, times over midnight too, `24/7`,
- * `off`. Years, weeks and the first or last days of a month too; conditions on holidays or the sun are not supported
- * and give null. A part that is only about public or school holidays is left out. Source: OpenStreetMap wiki,
- * Key:opening_hours/specification.
+ * Parses the hours of conditional tags: years, months and dates, weeks, days of the week with ordinals in the month,
+ * times (also over midnight), `24/7`, `off`. Conditions on holidays or the sun are not supported and return null. A
+ * part only for public or school holidays is left out. Source: OpenStreetMap wiki, Key:opening_hours/specification.
  */
 export function parseHours(text: string): Hours | null {
   const source = text.trim().toLowerCase()
@@ -92,7 +94,7 @@ export function omitsHolidays(text: string): boolean {
   return /\b(ph|sh)\b/i.test(text)
 }
 
-/** The rules of a text without semicolons; a comma parts rules as well as the members of a list. */
+/** The rules of a text without semicolons; a comma separates both rules and members of a list. */
 function readRules(text: string): Rule[] | null {
   const rules: Rule[] = []
   for (let at = 0; at < text.length;) {
@@ -190,7 +192,7 @@ function holds({ years, dates, weeks, days, times }: Rule, moment: Moment): bool
     days.length === 0 || days.some(({ range, nth }) => within(range, at.weekday) && isNth(nth, at))
   if (times.length === 0) return onDay(moment)
   return times.some(([from, to]) => {
-    // An end past 24:00 reaches into the next day.
+    // An end after 24:00 extends into the next day.
     if (from < to) {
       if (minute >= from && minute < to) return onDay(moment)
       return minute + 1440 < to && onDay(dayBefore(moment))
@@ -209,7 +211,7 @@ function isNth(nth: readonly number[], { year, month, day }: Moment): boolean {
   return nth.includes(Math.ceil(day / 7)) || nth.includes(-1 - Math.floor(left / 7))
 }
 
-/** The week of the year, as ISO 8601 counts them. */
+/** The week of the year by ISO 8601. */
 function weekOf({ year, month, day, weekday }: Moment): number {
   const thursday = new Date(Date.UTC(year, month - 1, day + 3 - weekday))
   return 1 + Math.floor((thursday.getTime() - Date.UTC(thursday.getUTCFullYear(), 0, 1)) / WEEK_MS)

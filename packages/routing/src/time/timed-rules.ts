@@ -36,7 +36,7 @@ export class TimedRules {
     }
   }
 
-  /** Whether there are none. */
+  /** Whether there are no rules. */
   get isEmpty(): boolean {
     return this.graph.timedEdge.length === 0 && this.graph.timedRuleModes.length === 0
   }
@@ -87,14 +87,14 @@ export class TimedLaw {
     this.#size = vehicleSize(PROFILES[always.mode], always.options)
   }
 
-  /** Whether some rule for certain times binds the mode on an edge. */
+  /** Whether a timed rule of an edge applies to the mode. */
   isTimed(edge: number): boolean {
     const { timedModes } = this.#rules.graph
     for (const i of this.#rulesOf(edge)) if ((timedModes[i]! & this.#access) !== 0) return true
     return this.#rules.turnsOnto(edge).some((rule) => this.#binds(rule))
   }
 
-  /** Whether some rule for certain times may keep the mode from an edge. */
+  /** Whether a timed rule may close an edge to the mode. */
   isRestricted(edge: number): boolean {
     const { timedModes, timedEffect } = this.#rules.graph
     for (const i of this.#rulesOf(edge)) {
@@ -103,7 +103,7 @@ export class TimedLaw {
     return this.#rules.turnsOnto(edge).some((rule) => this.#binds(rule))
   }
 
-  /** Kilometres per hour that the mode drives on an edge at a moment; zero where that does not change with time. */
+  /** Speed of the mode on an edge at a moment in km/h; zero when it does not change with time. */
   speed(edge: number, utcMs: number): number {
     const { graph } = this.#rules
     if (get(graph.edgeFlags[edge]!, FlagField.timed) === 0) return 0
@@ -118,7 +118,7 @@ export class TimedLaw {
     return speed
   }
 
-  /** Access to an edge at the moment it is entered. */
+  /** Access to an edge at the time of entering it. */
   edge(edge: number, utcMs: number): Verdict {
     const { graph } = this.#rules
     if (get(graph.edgeFlags[edge]!, FlagField.timed) === 0 || this.#ignoresLimits) return 'open'

@@ -2,19 +2,19 @@ import tzlookup from '@photostructure/tz-lookup'
 
 import type { Moment } from './hours.ts'
 
-/** Name of the time zone at a place, such as `Europe/Berlin`. */
+/** Name of the time zone at a position, such as `Europe/Berlin`. */
 export function zoneAt(lon: number, lat: number): string {
   return tzlookup(lat, lon)
 }
 
 const MINUTE_MS = 60_000
-/** Offsets change at full quarters of an hour. */
+/** Offsets change only at full quarters of an hour. */
 const STEP_MS = 15 * MINUTE_MS
 const CAPACITY = 10_000
 const offsets = new Map<string, number>()
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** Minutes that the clocks of a zone are ahead of UTC at a moment. */
+/** Offset of a zone from UTC at a moment, in minutes. */
 function offsetMinutes(zone: string, utcMs: number): number {
   const step = Math.floor(utcMs / STEP_MS)
   const key = `${zone} ${step}`
@@ -38,19 +38,19 @@ function readOffset(zone: string, utcMs: number): number {
   return sign === undefined ? 0 : (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
 }
 
-/** Milliseconds since 1970 of a local time `YYYY-MM-DDTHH:MM`; in the hour that clocks skip, of the time an hour later. */
+/** Milliseconds since 1970 of a local time `YYYY-MM-DDTHH:MM`; a time in the skipped hour counts as an hour later. */
 export function utcOf(local: string, zone: string): number {
   const asUtc = Date.parse(`${local}:00Z`)
   const guess = asUtc - offsetMinutes(zone, asUtc) * MINUTE_MS
   return asUtc - offsetMinutes(zone, guess) * MINUTE_MS
 }
 
-/** A moment as `YYYY-MM-DDTHH:MM` on the clocks of a zone. */
+/** A moment as local time `YYYY-MM-DDTHH:MM` of a zone. */
 export function localText(utcMs: number, zone: string): string {
   return new Date(utcMs + offsetMinutes(zone, utcMs) * MINUTE_MS).toISOString().slice(0, 16)
 }
 
-/** How far a zone is from UTC at a moment: `+01:00`. */
+/** Offset of a zone from UTC at a moment as text: `+01:00`. */
 export function offsetText(utcMs: number, zone: string): string {
   const minutes = offsetMinutes(zone, utcMs)
   return `${minutes < 0 ? '-' : '+'}${two(Math.trunc(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)}`

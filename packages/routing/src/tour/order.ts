@@ -10,35 +10,34 @@ export interface TourEnds {
   readonly closed: boolean
 }
 
-/** Costs count in whole hundredths: sums and comparisons are exact. */
+/** Costs are rounded to hundredths, so that sums and comparisons are exact. */
 const SCALE = 100
-/** The cost of a step where there is no way: more than any tour takes, and small enough that sums stay exact. */
+/** The cost of a step without a path: more than any tour, and small enough for exact sums. */
 const NO_WAY = 1e11
-/** Most stops between the ends that are ordered by looking at all orders. */
+/** Maximum number of stops between the ends for which the optimum is computed exactly. */
 const MOST_EXACT = 12
-/** Neighbours of a stop that moves try to put beside it. */
+/** Number of neighbours of a stop that moves try to place next to it. */
 const NEIGHBORS = 10
-/** Places between which a random change cuts. */
+/** Maximum number of places between the cuts of a random change. */
 const WINDOW = 50
-/** Random changes per stop, and most comparisons of all searches together, and of those of a step. */
+/** Random changes per stop, maximum number of comparisons of all searches, and of a step. */
 const CHANGES = 150
 const MOST_LOOKS = 2.5e7
 const LOOKS_PER_STEP = 3e5
-/** Random changes per stop without a better order after which the search ends. */
+/** Random changes per stop without an improvement after which the search ends. */
 const PATIENCE = 60
 
 /**
- * The order of stops that costs least, in steps; null where no order with a way everywhere was found. Exact up to
- * 12 stops between the ends. Others are improved by exchanging neighbouring segments and turning segments around
- * (Or-3opt and 2-opt with asymmetric costs), then by random exchanges that are kept where they are no worse. The same costs
- * give the same order.
+ * The cheapest order of stops, in steps; null when no order with paths between all stops was found. Exact up to 12
+ * stops between the ends. Larger ones are improved by exchanging neighbouring segments and reversing segments (Or-3opt
+ * and 2-opt with asymmetric costs), then by random exchanges that are kept when they are hardly worse. Deterministic.
  *
- * @param costs from each stop to each other, row by row; infinite where there is no way
+ * @param costs from each stop to each other, row by row; infinite without a path
  */
 export function* orderOf(costs: Float64Array, count: number, ends: TourEnds): Generator<void, number[] | null> {
   const { first, last, closed } = ends
   const base = first ?? last ?? 0
-  // With both ends fixed, the way back follows after the last stop.
+  // With both ends fixed, the return follows the last stop.
   const isRing = closed && (first === null || last === null)
   const [begin, end] = isRing ? [base, base] : [first, last]
   if (closed && !isRing && costs[last! * count + first!] === Infinity) return null
@@ -81,7 +80,7 @@ function exactOrder({ size, cost }: Steps): Int32Array {
   const order = Int32Array.from({ length: size }, (_, i) => i)
   if (inner < 2) return order
   const sets = 2 ** inner
-  // Cost from the first place over a set of places to one of them, by set and place.
+  // Minimum cost from the first place via a set of places to one of them, by set and place.
   const least = new Float64Array(sets * inner).fill(Infinity)
   for (let set = 1; set < sets; set++) {
     for (let to = 0; to < inner; to++) {
@@ -117,14 +116,14 @@ class OrderSearch {
   readonly #order: Int32Array
   /** Position of each place in the order. */
   readonly #at: Int32Array
-  /** Sums of the steps before each position, forwards and backwards. */
+  /** Sums of the steps before each position, in forward and backward direction. */
   readonly #ahead: Float64Array
   readonly #back: Float64Array
-  /** For each place its cheapest successors, and its cheapest predecessors. */
+  /** The cheapest successors and the cheapest predecessors of each place. */
   readonly #nextTo: Int32Array
   readonly #comeFrom: Int32Array
   readonly #neighbors: number
-  /** Places around which something changed, in the order in which they are looked at. */
+  /** Places near a change, in the order in which they are examined. */
   #open: number[] = []
   readonly #isOpen: Uint8Array
   #sum = 0
@@ -146,7 +145,7 @@ class OrderSearch {
     this.#note(0)
   }
 
-  /** The best order that is found, in steps. */
+  /** The best order found, in steps. */
   *run(): Generator<void, Int32Array> {
     for (let place = 0; place < this.#size; place++) this.#look(place)
     yield* this.#settle()
@@ -157,7 +156,7 @@ class OrderSearch {
     for (let i = 0; i < changes && this.#looks < MOST_LOOKS; i++) {
       this.#shake()
       yield* this.#settle()
-      // A little worse is kept for a while: the way out of an order that no single exchange improves.
+      // A slightly worse order is kept for a while, to leave local optima.
       const allowed = bestSum * (1 + 0.02 * this.#random() ** 3)
       if (this.#sum <= keptSum || this.#sum < allowed) {
         kept = this.#order.slice()
@@ -169,7 +168,7 @@ class OrderSearch {
     return best
   }
 
-  /** Improves until no move at a place that is open makes the order cheaper. */
+  /** Improves the order until no move at an open place makes it cheaper. */
   *#settle(): Generator<void> {
     for (let place = this.#open.pop(); place !== undefined; place = this.#open.pop()) {
       this.#isOpen[place] = 0
@@ -188,7 +187,7 @@ class OrderSearch {
     return this.#cost[from * this.#size + to]!
   }
 
-  /** Tries moves that make a cheap successor follow a place. */
+  /** Tries moves after which a cheap successor follows a place. */
   #goOnTo(place: number): boolean {
     const order = this.#order
     const i = this.#at[place]!
@@ -203,7 +202,7 @@ class OrderSearch {
     return false
   }
 
-  /** Tries moves that put a cheap predecessor before a place. */
+  /** Tries moves after which a cheap predecessor precedes a place. */
   #comeFromOther(place: number): boolean {
     const order = this.#order
     const j = this.#at[place]!
@@ -218,7 +217,7 @@ class OrderSearch {
     return false
   }
 
-  /** Makes position `i` lead to position `j` where that is cheaper. */
+  /** Makes position `i` lead to position `j` if that is cheaper. */
   #join(i: number, j: number): boolean {
     if (i > j) return this.#exchangeBefore(j, i)
     return this.#exchangeAfter(i, j) || this.#reverse(i + 1, j) || this.#reverse(i, j - 1)
@@ -257,7 +256,7 @@ class OrderSearch {
     return false
   }
 
-  /** Turns a stretch around, from a position to one, where that is cheaper. */
+  /** Reverses the segment between two positions if that is cheaper. */
   #reverse(from: number, to: number): boolean {
     if (from < 1 || to > this.#size - 2 || from >= to) return false
     const order = this.#order
@@ -271,7 +270,7 @@ class OrderSearch {
     return true
   }
 
-  /** Exchanges the stretches from `a` to before `b`, and from there to before `c`. */
+  /** Exchanges the segments `[a, b)` and `[b, c)`. */
   #exchange(a: number, b: number, c: number): true {
     const order = this.#order
     const ends = [order[a - 1]!, order[a]!, order[b - 1]!, order[b]!, order[c - 1]!, order[c]!]
@@ -286,7 +285,7 @@ class OrderSearch {
     this.#order.set(first, a + c - b)
   }
 
-  /** Exchanges two random stretches that are not far apart. */
+  /** Exchanges two random segments close to each other. */
   #shake(): void {
     const inner = this.#size - 2
     const span = Math.min(WINDOW, inner)
@@ -297,7 +296,7 @@ class OrderSearch {
     this.#exchange(a!, b!, c!)
   }
 
-  /** Takes note of a change behind a position, and of the places around which to look again. */
+  /** Records a change after a position, and marks the places to examine again. */
   #changed(from: number, places: readonly number[]): void {
     this.#note(from)
     for (const place of places) this.#look(place)
@@ -309,7 +308,7 @@ class OrderSearch {
     this.#open.push(place)
   }
 
-  /** Reckons positions and sums anew from a position on. */
+  /** Recomputes positions and sums from a position on. */
   #note(from: number): void {
     const order = this.#order
     for (let i = from; i < this.#size; i++) {
@@ -327,7 +326,7 @@ class OrderSearch {
   }
 }
 
-/** For each place the `count` cheapest others, in the order of cost. */
+/** The `count` cheapest other places of each place, in ascending order of cost. */
 function nearest(size: number, count: number, cost: (place: number, other: number) => number): Int32Array {
   const lists = new Int32Array(size * count)
   for (let place = 0; place < size; place++) {
@@ -338,7 +337,7 @@ function nearest(size: number, count: number, cost: (place: number, other: numbe
   return lists
 }
 
-/** Order by always going to the nearest remaining place. */
+/** Order by always visiting the nearest remaining place. */
 function greedyOrder({ size, cost }: Steps): Int32Array {
   const left = new Set(Array.from({ length: size - 2 }, (_, i) => i + 1))
   const order = new Int32Array(size)

@@ -14,7 +14,7 @@ export interface TourRequest {
   readonly ends: TourEnds
 }
 
-/** A tour needs the times between all its stops: it is bounded as a matrix of them is. */
+/** A tour needs the times between all its stops, so the limits of a matrix apply. */
 const RULES: RequestRules = {
   empty: 112,
   transit: () => new RouteProblem(140, 'optimized_route'),
@@ -26,8 +26,8 @@ const RULES: RequestRules = {
 }
 
 /**
- * Reads a request for `optimized_route`: a route's, with OSRM's `source` (`first`, `any`), `destination` (`last`, `any`)
- * and `roundtrip`. Without them the first location and the last stay where they are, as with Valhalla.
+ * Reads a request for `optimized_route`: a route's, with OSRM's `source` (`first`, `any`), `destination` (`last`,
+ * `any`) and `roundtrip`. By default the first and the last location are fixed, as in Valhalla.
  *
  * @throws RouteProblem
  */

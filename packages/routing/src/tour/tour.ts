@@ -10,11 +10,12 @@ import { checkRegions, routeOf } from '../route.ts'
 import { orderOf, type TourEnds } from './order.ts'
 import type { TourRequest } from './request.ts'
 
-/** Locations that are put on the network in one step. */
+/** Number of locations that are snapped per step. */
 const STEP = 16
 
 /**
- * The answer to a request for a tour: the times between all stops, the order that takes least, and the route in that order.
+ * The answer to a request for a tour: the times between all stops, the order with the least time, and the route in that
+ * order.
  *
  * @param mayWait whether to wait for the hierarchy of a costing with options of its own
  * @throws RouteProblem 171 when no street is near a stop, 442 (`NoTrips` with OSRM) when no tour was found
@@ -41,13 +42,13 @@ export function* tourOf(ground: Ground, { route, ends }: TourRequest, mayWait: b
   const order = ends.closed ? [...step.value, step.value[0]!] : step.value
   const last = order.length - 1
   const isEnd = (at: number): boolean => at === 0 || at === last
-  // A tour begins and ends with a leg, whatever its stops are called.
+  // A tour begins and ends with a leg, regardless of the types of its stops.
   const ordered = <T extends { readonly type: TripStop['type'] }>(list: readonly T[]): T[] =>
     order.map((i, at) => (isEnd(at) ? { ...list[i]!, type: 'break' } : list[i]!))
   yield JSON.stringify(routeOf(ground, { ...route, locations: ordered(locations), order }, ordered(stops)))
 }
 
-/** Puts the stops on the network: one only leaves the first and arrives at the last where those are fixed. */
+/** Snaps the stops; a fixed first stop is only left, and a fixed last stop is only arrived at. */
 function* stopsOf(
   ground: Ground,
   route: RouteRequest,
@@ -65,7 +66,7 @@ function* stopsOf(
   return stops
 }
 
-/** Index of the first stop that the tour cannot enter or leave; −1 when there is none. */
+/** Index of the first stop that the tour cannot enter or leave; −1 without one. */
 function islandOf(seconds: Float64Array, count: number, { first, last, closed }: TourEnds): number {
   for (let i = 0; i < count; i++) {
     const others = Array.from({ length: count }, (_, j) => j).filter((j) => j !== i)

@@ -1,5 +1,5 @@
-// Tiles a file of GeoJSON lines: `node tile-file.ts <features.geojsonl> <out.pmtiles> <attributes, comma-separated> <drop rate>`.
-// The work of a command line tool: parsing the text and writing the archive are part of it.
+// Tiles a file of GeoJSON lines: `node tile-file.ts <features.geojsonl> <out.pmtiles> <attributes, comma-separated>
+// <drop rate>`. Includes parsing the text and writing the archive, as in a command line tool.
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { buildPmtiles } from '../../src/vector/index.ts'
 import type { FeatureBatch } from '../../src/vector/index.ts'

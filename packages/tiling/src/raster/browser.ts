@@ -1,6 +1,7 @@
 /**
- * The raster reader for browsers: the part of `@terrane/tiling/raster` without file system and threads. A file comes as
- * bytes (`bufferSource(new Uint8Array(await file.arrayBuffer()))`); WEBP blocks are refused with `CORRUPT_TILE`.
+ * The raster reader for browsers: the part of `@terrane/tiling/raster` without file system and threads. A file is
+ * passed as bytes (`bufferSource(new Uint8Array(await file.arrayBuffer()))`); WEBP blocks are refused with
+ * `CORRUPT_TILE`.
  */
 export { inspectGeoTiff } from './inspect.ts'
 export type { InspectRequest, InspectedRaster, Notice } from './inspect.ts'

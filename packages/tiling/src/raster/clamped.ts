@@ -6,8 +6,8 @@ import { toDecibels } from './tensor/decibels.ts'
 import { channelLines } from './tensor/lines.ts'
 
 /**
- * The share of samples of each channel that a stretch clamps, 0 to 1, of the sample that {@link estimateScale} would take. A
- * stretch of other units clamps nearly all of them.
+ * The share of samples of each channel that a stretch clamps, 0 to 1, in the sample that {@link estimateScale} uses. A
+ * stretch in wrong units clamps nearly all samples.
  *
  * @throws CORRUPT_TILE
  */
@@ -17,7 +17,7 @@ export async function clampedShares(
   scale: Scale,
 ): Promise<number[]> {
   const none = bands.map(() => 0)
-  // Percentiles leave out no more than their tails.
+  // Percentiles clamp only the tails.
   if (scale.unclamped === true || scale.origin === 'percentile' || raster.palette !== null) return none
   const decibels = scale.decibels === true
   const [mean, std] = [none, bands.map(() => 1)]

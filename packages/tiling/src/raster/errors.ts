@@ -1,6 +1,6 @@
 import { defineError } from '@terrane/core'
 
-/** A figure that must not exceed `limit`, and the name of the setting that holds the limit; a limit of 0 is no limit. */
+/** A limit and the name of its setting; 0 means no limit. */
 export interface Guard {
   readonly limit: number
   readonly setting: string

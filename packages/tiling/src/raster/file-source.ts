@@ -44,7 +44,7 @@ export interface FileSink extends Disposable {
   write(bytes: Uint8Array, position: number): void
 }
 
-/** Makes a file. @throws the system error of `open` when it is there already or cannot be made */
+/** Creates a file. @throws the system error of `open` when it exists already or cannot be created */
 export function openFileSink(path: string): FileSink {
   const descriptor = openSync(path, 'wx')
   return {

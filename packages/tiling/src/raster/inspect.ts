@@ -26,9 +26,12 @@ export interface InspectRequest {
   readonly channels: readonly string[]
   /** Id of a sensor profile, or "none"; when absent, the one that the file states. */
   readonly profile?: string
-  /** Without `profile`: none, as in a table that this raster is to compare with. Unlike "none" it takes no flags or angles. */
+  /**
+   * Without `profile`, applies none, as in a table that this raster will be compared with. Unlike "none" it refuses
+   * flags and angles.
+   */
   readonly asStored?: boolean
-  /** Defaults where neither request nor file decides: those of a table that this raster is to be compared with. */
+  /** Defaults from a table that this raster will be compared with, for what neither request nor file states. */
   readonly otherwise?: { readonly profile: string | null; readonly bands: readonly number[] | null }
   /** Name of the file, which may state the product. */
   readonly fileName?: string
@@ -36,7 +39,7 @@ export interface InspectRequest {
   readonly maxTiles?: Guard
   /** EPSG code that replaces the CRS of the file. */
   readonly sourceSrs?: number
-  /** The CRSs that footprints can be made of; the built-in families when absent. */
+  /** The CRSs that footprints support; the built-in ones when absent. */
   readonly crs?: CrsCatalogue
 }
 
@@ -71,7 +74,7 @@ export function inspectGeoTiff(source: ByteSource, request: InspectRequest): Ins
   const opened = openGeoTiff(source)
   const { fileName = '', otherwise } = request
   const stated = findProfile(opened, fileName, request.profile ?? (request.asStored === true ? 'none' : null))
-  // The numbers of a single band depend on the band, so it must be known.
+  // The meaning of a single band's numbers depends on the band, so it must be known.
   const isKnown = stated?.by !== 'file' || knowsBand(opened, stated.profile, fileName)
   const found =
     (isKnown ? stated : null) ??
@@ -79,7 +82,7 @@ export function inspectGeoTiff(source: ByteSource, request: InspectRequest): Ins
   const raster = found === null ? opened : applyProfile(opened, found.profile, fileName)
   const { width, height } = raster
   const { tileSize, stride = tileSize, edge = 'pad', alignGrid = false } = request
-  // Alignment needs the georeference, which is checked after the count; it adds one row and column at most.
+  // Alignment needs the georeference, which is checked later; it adds at most one row and one column.
   const count = planTiles({ width, height, tileSize, stride, edge }).count
   enforce(maxTiles, count, tooManyTiles)
   const affine = affineOf(raster)

@@ -16,7 +16,7 @@ export interface PlanRequest {
   readonly stride?: number
   readonly edge?: EdgePolicy
   /**
-   * Put tile origins on multiples of stride · resolution of the CRS, so that rasters of different dates and extents
+   * Aligns tile origins to multiples of stride · resolution of the CRS, so that rasters of different dates and extents
    * but one resolution share a grid. Needs `affine` without rotation.
    */
   readonly alignGrid?: boolean
@@ -48,9 +48,9 @@ export interface TileWindow {
 }
 
 /**
- * Lays the grid. Pure: no tile is made, so a plan of a billion tiles costs nothing. A tile that would add no pixel
- * which an earlier tile lacks is never planned: an axis of length L has `ceil((L - tileSize) / stride) + 1` tiles
- * (`ceil(L / tileSize)` without overlap).
+ * Plans the grid without creating tiles, so a plan of a billion tiles costs nothing. Tiles that would add no new pixel
+ * are left out: an axis of length L has `ceil((L - tileSize) / stride) + 1` tiles (`ceil(L / tileSize)` without
+ * overlap).
  *
  * @throws INVALID_TILING, NO_TILES
  */
@@ -99,7 +99,7 @@ export interface PixelRect {
   readonly height: number
 }
 
-/** The part of a tile within the raster: the base of its footprint and its valid fraction. */
+/** The part of a tile within the raster, which determines its footprint and valid fraction. */
 export function coveredRect(plan: TilePlan, { x, y, size }: TileWindow): PixelRect {
   const left = Math.max(0, x)
   const top = Math.max(0, y)
@@ -144,7 +144,7 @@ function alignOrigin(affine: Affine | null, stride: number, edge: EdgePolicy): [
 }
 
 /**
- * Distance of the raster's first pixel edge from a grid line, in pixels. `start / step` counts from the zero of the
+ * Distance of the raster's first pixel edge from a grid line, in pixels. `start / step` counts from the origin of the
  * CRS; grid lines are `stride` apart.
  */
 function pixelsFromGridLine(start: number, step: number, stride: number): number {

@@ -12,15 +12,15 @@ import {
 } from './geotiff/write-tiff.ts'
 import type { TiffField } from './geotiff/write-tiff.ts'
 
-/** Size of a pixel in degrees: a picture has no place, so it gets one at the equator. */
+/** Pixel size in degrees. A picture has no georeference, so it is placed at the equator. */
 const PIXEL_DEGREES = 1e-5
 
 /**
  * A PNG of 8 or 16 bits as an uncompressed GeoTIFF at an invented location, for readers that accept only GeoTIFF.
  * Transparency becomes a mask; palettes become colours.
  *
- * @param maxPixels most pixels of the picture
- * @param lines meaning of the numbers of each colour: value = number · scale + offset
+ * @param maxPixels maximum number of pixels
+ * @param lines conversion of the numbers of each colour: value = number · scale + offset
  * @throws PNG_UNREADABLE
  */
 export async function pngToGeoTiff(
@@ -32,7 +32,7 @@ export async function pngToGeoTiff(
     const image = sharp(bytes, { limitInputPixels: maxPixels, failOn: 'error' })
     const { format, depth, space } = await image.metadata()
     if (format !== 'png') throw new Error(`it is ${format}`)
-    // Lines are of bytes. Without a colour space of 16 bits the library makes bytes of wider samples.
+    // Value lines apply to bytes. Without a 16-bit colour space the library converts wider samples to bytes.
     const wide = depth === 'ushort' && lines.length === 0
     if (wide && space !== undefined) image.toColourspace(space)
     const raw = await image.raw({ depth: wide ? 'ushort' : 'uchar' }).toBuffer({ resolveWithObject: true })
@@ -43,7 +43,7 @@ export async function pngToGeoTiff(
   }
 }
 
-/** The line from numbers to values. */
+/** Linear conversion from numbers to values. */
 export interface ValueLine {
   readonly scale: number
   readonly offset: number
@@ -78,7 +78,7 @@ function writeTiff({ width, height, channels, bits, data, lines }: Picture): Uin
     longField(TAG.rowsPerStrip, [height]),
     longField(TAG.stripByteCounts, [data.length]),
     shortField(TAG.planarConfiguration, [1]),
-    // Alpha that colours were not multiplied by.
+    // Unassociated alpha: colours are not multiplied by it.
     ...(alpha ? [shortField(TAG.extraSamples, [2])] : []),
     { tag: TAG.modelPixelScale, type: 'double', values: [PIXEL_DEGREES, PIXEL_DEGREES, 0] },
     { tag: TAG.modelTiepoint, type: 'double', values: [0, 0, 0, 0, 0, 0] },

@@ -23,7 +23,7 @@ export type Samples =
   | Float32Array
   | Float64Array
 
-/** How a block is compressed. `lerc` covers its deflate and zstd variants. */
+/** Compression of blocks. `lerc` includes its deflate and zstd variants. */
 export type Compression = 'none' | 'lzw' | 'deflate' | 'zstd' | 'packbits' | 'jpeg' | 'webp' | 'lerc'
 
 /** Meaning of a pixel's samples, from the photometric interpretation. */
@@ -32,7 +32,7 @@ export type ColorModel = 'gray' | 'gray-inverted' | 'rgb' | 'palette' | 'ycbcr' 
 /** The declared meaning of one band. */
 export type BandColor = 'gray' | 'red' | 'green' | 'blue' | 'alpha' | 'palette' | 'undefined'
 
-/** A band in answers to callers; `index` is 0-based. */
+/** A band of a raster; `index` is 0-based. */
 export interface BandInfo {
   readonly index: number
   readonly color: BandColor
@@ -86,13 +86,12 @@ export interface RasterCrs {
   readonly name: string
   /** A PROJ string. */
   readonly definition: string
-  /** West, south, east and north of areas where the definition does not hold. */
+  /** West, south, east and north of areas in which the definition is not valid. */
   readonly exceptions: readonly (readonly [number, number, number, number])[]
 }
 
 /**
- * All that is known of a raster from its headers. Plain data: it can be posted to a worker thread, which opens the
- * file by itself.
+ * All facts from a raster's headers. Plain data: it can be posted to a worker thread, which opens the file by itself.
  */
 export interface RasterInfo extends RasterLevel {
   /** Size of the file in bytes. */
@@ -112,15 +111,15 @@ export interface RasterInfo extends RasterLevel {
   readonly affine: Affine | null
   /** EPSG code as stored, supported or not; null when none is stored or it is user-defined. */
   readonly epsg: number | null
-  /** The citation of the CRS, to name one that has no code. */
+  /** Citation of the CRS: its name when it has no code. */
   readonly crsName: string | null
   /** EPSG code of the unit of its axes; null when none is stored or it is user-defined. */
   readonly crsUnit: number | null
   /** Numbers of the GeoTIFF keys and texts of its citations, which define a CRS without a code. */
   readonly geoKeys: Readonly<Record<number, number>>
   readonly citations: readonly string[]
-  /** The points themselves, in pixels from the upper left corner; empty where there is a transform. */
+  /** The control points in pixels from the upper left corner; empty if there is a transform. */
   readonly controlPoints: readonly ControlPoint[]
-  /** Ground control points stored instead of an affine transform. */
+  /** Number of ground control points that are stored instead of an affine transform. */
   readonly groundControlPoints: number
 }

@@ -6,27 +6,27 @@ import type { ByteSource } from './source.ts'
 import { createPainter } from './tensor/painter.ts'
 
 /**
- * The linear stretch of each channel: `min` becomes 0, `max` becomes 1, values outside are clamped. In physical
- * values (stored · scale + offset of the band). Recorded with the results, with the source as `origin`.
+ * The linear stretch of each channel: `min` becomes 0, `max` becomes 1, values outside are clamped. Values are physical
+ * (stored · scale + offset of the band). The stretch is stored with the results; `origin` is its source.
  */
 export interface Scale {
   readonly origin: 'fixed' | 'explicit' | 'percentile' | 'profile' | 'table' | 'model'
   readonly min: readonly number[]
   readonly max: readonly number[]
-  /** Present: `min` and `max` are in decibels of the physical values. */
+  /** When present, `min` and `max` are in decibels of the physical values. */
   readonly decibels?: true
-  /** Present: values outside are not clamped, for models that take physical or stored values. */
+  /** When present, values outside are not clamped, for models that accept physical or stored values. */
   readonly unclamped?: true
 }
 
 /** A range for all channels, or one for each. */
 export type Ranges = readonly [number, number] | readonly (readonly [number, number])[]
 
-/** A level of about this many pixels on its longer side is sampled … */
+/** Sampling uses the level whose longer side is closest to this many pixels … */
 const SAMPLED_SIDE = 1024
-/** … in at most this many tiles (or rows of tiles in a level with strips), and about `SAMPLED_PIXELS` pixels. */
+/** … and at most this many tiles (or rows of tiles in a level with strips), with about `SAMPLED_PIXELS` pixels. */
 const SAMPLED_TILES = 64
-/** Fewer large blocks are decoded: this many pixels, but at least 16 blocks. */
+/** Large blocks are decoded up to this many pixels, but at least 16 blocks. */
 const DECODED_PIXELS = 1 << 24
 const SAMPLED_ROWS = 16
 const SAMPLED_PIXELS = 1 << 20
@@ -88,7 +88,7 @@ function percentileRange(band: number, values: Float64Array): [number, number] {
   values.sort()
   const min = quantile(values, LOW)
   const max = quantile(values, HIGH)
-  // A constant raster still needs a range; its pixels then sit at the low end.
+  // A constant raster still needs a range; its pixels become 0.
   return [min, max > min ? max : min + 1]
 }
 
@@ -129,7 +129,7 @@ export async function sampleBands(
       const plane = channel * size
       for (let i = index % step; i < size; i += step) {
         const value = planes[plane + i] as number
-        // A double may be too large for the single precision of the planes.
+        // A double may exceed the single precision of the planes.
         if (isValid(i) && Number.isFinite(value)) list.push(value)
       }
     }
@@ -153,7 +153,7 @@ function distance({ width, height }: RasterLevel): number {
   return Math.abs(Math.log(Math.max(width, height) / SAMPLED_SIDE))
 }
 
-/** All tiles of a small plan, otherwise some that the R2 sequence spreads evenly. Source: M. Roberts, 2018. */
+/** All tiles of a small plan, otherwise tiles that the R2 sequence spreads evenly. Source: M. Roberts, 2018. */
 function scatteredTiles({ columns, rows, count }: TilePlan, level: RasterLevel): number[] {
   const affordable = Math.floor(DECODED_PIXELS / (level.blockWidth * level.blockHeight))
   const wanted = Math.max(16, Math.min(SAMPLED_TILES, affordable))

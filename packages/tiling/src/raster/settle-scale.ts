@@ -13,18 +13,18 @@ export interface ScaleRequest {
   readonly explicit: Ranges | null
   /** Ranges of the table whose stretch is reused, one per channel. */
   readonly taken: Ranges | null
-  /** The table's ranges are in decibels. */
+  /** Whether the table's ranges are in decibels. */
   readonly decibels?: boolean
   readonly unit: ModelUnit
 }
 
 /**
- * Headroom as a share of the range between the percentiles: brightness changes by factors, so the bright end needs
- * more.
+ * Headroom as a share of the range between the percentiles. The bright end gets more, because brightness changes by
+ * factors.
  */
 const HEADROOM_BELOW = 0.075
 const HEADROOM_ABOVE = 0.3
-/** More values below zero than this, and the offset was subtracted twice. */
+/** Maximum share of values below zero; a higher share shows that the offset was subtracted twice. */
 const MAX_NEGATIVE = 0.02
 
 /**
@@ -57,7 +57,7 @@ export async function settleScale(
 
 /**
  * Widens percentiles, so that a brighter or darker image of another date is not clipped with this stretch: clipping
- * differs from tile to tile and would look like change.
+ * would differ between tiles and look like change.
  */
 function withHeadroom(scale: Scale): Scale {
   if (scale.origin !== 'percentile') return scale
@@ -73,7 +73,7 @@ function unclamped(unit: ModelUnit): Pick<Scale, 'unclamped'> {
   return unit === 'scaled' ? {} : { unclamped: true }
 }
 
-/** The range 0 to 1 of the unit, which changes nothing: the model's own mean and deviation normalise the values. */
+/** The range 0 to 1 of the unit, which leaves values unchanged; the model's own mean and deviation normalise them. */
 function asTheModelTakes({ raster, bands, profile }: InspectedRaster, unit: Exclude<ModelUnit, 'scaled'>): Scale {
   if (unit === 'stored') {
     const infos = bands.map((band) => raster.bands[band])
@@ -85,8 +85,8 @@ function asTheModelTakes({ raster, bands, profile }: InspectedRaster, unit: Excl
 }
 
 /**
- * Refuses a profile of Sentinel-2 whose offset the archive has subtracted already, which gives reflectances below zero:
- * some archives subtract it and some do not, and their metadata are unreliable.
+ * Refuses a Sentinel-2 profile whose offset the archive has already subtracted, because reflectances would fall below
+ * zero. Some archives subtract it and some do not, and their metadata are unreliable.
  */
 async function checkOffset(source: ByteSource, { raster, bands, profile }: InspectedRaster): Promise<void> {
   if (profile?.by !== 'file' || profile.profile.unit !== 'reflectance') return

@@ -1,6 +1,6 @@
 /**
- * Random access to the bytes of one raster file. Reads are synchronous: the consumer is a worker thread that decodes,
- * and a local file in the page cache answers faster than a promise settles.
+ * Random access to the bytes of one raster file. Reads are synchronous, because a decoding worker thread reads them,
+ * and a read from the page cache is faster than a promise.
  */
 export interface ByteSource {
   /** Length in bytes. */

@@ -10,8 +10,8 @@ const RANGES: Readonly<Partial<Record<SampleType, readonly [number, number]>>> =
 }
 
 /**
- * Nodata as a sample of the raster can hold it, NaN for none: as in GDAL, integers drop the fraction, and a value
- * outside of their range (255.5 for bytes) masks nothing.
+ * Nodata as a sample of the raster, NaN for none. As in GDAL, integers drop the fraction, and a value outside of their
+ * range (255.5 for bytes) masks nothing.
  */
 export function storedNodata(nodata: number | null, { sampleType }: Pick<RasterInfo, 'sampleType'>): number {
   if (nodata === null) return Number.NaN

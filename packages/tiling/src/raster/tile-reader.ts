@@ -18,7 +18,7 @@ export interface TileReaderOptions {
   readonly scale: Scale
   /** Per channel, subtracted after scaling to [0, 1]. */
   readonly mean: readonly number[]
-  /** Per channel, divided by; positive. */
+  /** Per channel, divisor after subtracting the mean; positive. */
   readonly std: readonly number[]
   /** Side of the model's input in pixels; the plan's tile size when absent. Tiles are resampled when they differ. */
   readonly size?: number | { readonly width: number; readonly height: number }

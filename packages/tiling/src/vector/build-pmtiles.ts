@@ -17,17 +17,17 @@ import { MAX_ZOOM } from './world.ts'
 
 const DEFAULT_MEMORY_BYTES = 2 ** 28
 
-/** Distances between neighbouring features of a layer that the zoom guess looks at. */
+/** Number of sampled distances between neighbouring features of a layer for guessing the zoom. */
 const SPACING_SAMPLES = 20_000
 
 /**
- * Makes a PMTiles v3 archive of vector tiles from features in any order, of one or several layers.
+ * Builds a PMTiles v3 archive of vector tiles from features in any order, of one or several layers.
  *
- * The archive depends on features and options alone, neither on memory nor on the machine. Dispose the result: that
- * deletes its temporary files. When an error is thrown, none are left.
+ * The archive depends on features and options only, not on memory or machine. Disposing the result deletes its
+ * temporary files; after an error none are left.
  *
- * @throws BAD_ZOOMS, BAD_LAYERS, BAD_GEOMETRY, NO_FEATURES, TILE_TOO_LARGE, TOO_MANY_POINTS, SCRATCH_FULL, and the reason of
- * the signal
+ * @throws BAD_ZOOMS, BAD_LAYERS, BAD_GEOMETRY, NO_FEATURES, TILE_TOO_LARGE, TOO_MANY_POINTS, SCRATCH_FULL, and the
+ * reason of the signal
  */
 export async function buildPmtiles(batches: AsyncIterable<FeatureBatch>, options: TilerOptions): Promise<TilerResult> {
   const { layers, zooms = 'auto' } = options
@@ -53,7 +53,7 @@ export async function buildPmtiles(batches: AsyncIterable<FeatureBatch>, options
   }
 }
 
-/** Reads all features and stores them in the order of a Hilbert curve. */
+/** Reads all features and sorts them along a Hilbert curve. */
 async function readFeatures(
   run: TilerRun,
   batches: AsyncIterable<FeatureBatch>,
@@ -96,7 +96,7 @@ async function readFeatures(
   return stats
 }
 
-/** Distance between two places in world units. */
+/** Distance between two Hilbert positions in world units. */
 function distanceOf(a: number, b: number): number {
   const p = hilbertCell(PLACE_ORDER, a)
   const q = hilbertCell(PLACE_ORDER, b)

@@ -1,6 +1,6 @@
 import { defineError } from '@terrane/core'
 
-/** A geometry that is not WKB of a type for tiles. */
+/** A geometry that is not WKB of a supported type. */
 export const badGeometry = defineError(
   'BAD_GEOMETRY',
   'invalid',
@@ -42,7 +42,7 @@ export const tileTooLarge = defineError(
   () => ({ hint: 'Raise the highest zoom or maxTileBytes, or name fewer properties: no feature is dropped there.' }),
 )
 
-/** Nothing that could be drawn came in. */
+/** No feature could be drawn. */
 export const noFeatures = defineError(
   'NO_FEATURES',
   'invalid',

@@ -4,7 +4,7 @@ import { CLUSTER_ATTRIBUTES, type ClusterAggregate } from './points/cluster-reco
 import { checkZooms, MAX_ZOOM, type Zooms } from './world.ts'
 import { guessMaxZoom } from './zoom-guess.ts'
 
-/** Feature records hold the number of their layer in five bits. */
+/** Maximum number of layers; feature records store the number of their layer in five bits. */
 const MAX_LAYERS = 32
 
 /** One layer of an archive. */
@@ -18,13 +18,13 @@ export interface TilerLayer {
    */
   readonly zooms?: Zooms
   /**
-   * Factor by which points become fewer per zoom below the highest; points of a zoom also appear at higher zooms.
-   * Default 1: keeps all points that differ by a pixel. Tippecanoe's own default is 2.5.
+   * Factor by which the number of points decreases per zoom below the highest; points of a zoom also appear at higher
+   * zooms. Default 1: keeps all points that differ by a pixel. Tippecanoe's own default is 2.5.
    */
   readonly dropRate?: number
   /**
-   * The attribute whose largest (or smallest) numbers stay where points are thinned and where a tile would be too
-   * large; other features are dropped first. By default position and size decide.
+   * Attribute that ranks features: the largest (or smallest) numbers stay when points are thinned or a tile would be
+   * too large; other features are dropped first. By default position and size decide.
    */
   readonly rankBy?: { readonly attribute: string; readonly order?: 'largest' | 'smallest' }
   /** Replaces points near each other by one, up to a zoom; lines and polygons are not affected. */
@@ -35,12 +35,12 @@ export interface TilerLayer {
     readonly maxZoom?: number
     /** Minimum number of points of a cluster; default 2. */
     readonly minPoints?: number
-    /** Attributes that clusters have, made of those of their points. */
+    /** Attributes of clusters, aggregated from those of their points. */
     readonly aggregates?: readonly ClusterAggregate[]
   }
 }
 
-/** A layer with its zooms settled. */
+/** A layer with resolved zooms. */
 export interface LayerPlan extends TilerLayer {
   readonly minZoom: number
   readonly maxZoom: number

@@ -25,7 +25,7 @@ const DEFAULT_TILE_FEATURES = 200_000
 /** Maximum overhead of gzip in bytes, plus 5 bytes for each 16 KiB. */
 const GZIP_OVERHEAD = 64
 
-/** Makes the archive of features whose layers have their zooms. */
+/** Builds the archive of features whose layers have resolved zooms. */
 export async function tileFeatures(
   run: TilerRun,
   features: RecordLog,
@@ -94,7 +94,7 @@ async function cutFeatures(
   const shape = new Shape()
   let vertices = 0
   features.rewind()
-  // Clusters come behind the features in the log.
+  // Clusters follow the features in the log.
   for (let done = 1; done <= stats.records; done++) {
     const address = features.next()
     reader.open(features.page, features.start)
@@ -152,7 +152,7 @@ async function encodeTiles(
     else {
       const tile = encoder.encode(own)
       const mayBeTooLarge = tile.length * 1.001 + GZIP_OVERHEAD > limits.maxTileBytes
-      // The fragments of such a tile must last until it is compressed.
+      // The fragments of such a tile must be kept until it is compressed.
       if (mayBeTooLarge) group = new TileGroup()
       const shrink = (gzipped: Uint8Array) => {
         if (gzipped.length <= limits.maxTileBytes) return gzipped

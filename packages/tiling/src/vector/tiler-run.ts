@@ -18,12 +18,12 @@ export interface TilerOptions {
   /** Tolerance of simplification in tile units (1/4096 of a tile); default 1. */
   readonly tolerance?: number
   /**
-   * Memory for features and tiles; default 256 MiB, the rest goes to the work directory. Clusters need extra memory.
+   * Memory for features and tiles; default 256 MiB. The rest goes to the work directory. Clusters need extra memory.
    */
   readonly memoryBytes?: number
   /** The system's directory for temporary files unless given. */
   readonly workDirectory?: string
-  /** Makes temporary files, instead of in `workDirectory`. */
+  /** Creates temporary files; replaces `workDirectory`. */
   readonly openScratch?: OpenScratch
   /** Texts for the archive's metadata. */
   readonly name?: string
@@ -46,7 +46,7 @@ export interface LayerResult {
 export interface TilerResult extends PmtilesArchive {
   readonly layers: readonly LayerResult[]
   readonly features: number
-  /** Features left out: they have no geometry, or one beyond the coordinates of the Earth. */
+  /** Number of features left out: without a geometry, or with one beyond the coordinates of the Earth. */
   readonly skipped: number
   /** Number of features dropped from tiles below the highest zoom because of the tile limits, counted per tile. */
   readonly dropped: number

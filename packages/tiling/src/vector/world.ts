@@ -8,13 +8,13 @@ export const WORLD = 2 ** WORLD_BITS
 export const EXTENT_BITS = 12
 export const EXTENT = 1 << EXTENT_BITS
 
-/** How far geometry reaches beyond its tile, in tile units: 5 pixels of a 256-pixel tile. */
+/** Buffer around a tile, in tile units: 5 pixels of a 256-pixel tile. */
 export const BUFFER = (5 * EXTENT) / 256
 
 /** The highest zoom: one tile unit is one world unit there. */
 export const MAX_ZOOM = WORLD_BITS - EXTENT_BITS
 
-/** Lowest and highest zoom; or "auto": from 0 to the zoom that the data deserve and the cap of a tile allows. */
+/** Lowest and highest zoom; "auto" is 0 to a zoom that depends on the data and the maximum tile size. */
 export type Zooms = readonly [number, number] | 'auto'
 
 /**

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 
 const TURN_MS = 25
 
-/** Yields to other work of the process during long computations, and ends them when they are aborted. */
+/** Yields to other work of the process during long computations, and throws when they are aborted. */
 export class Yielder {
   readonly #signal: AbortSignal | undefined
   #turnEnds = performance.now() + TURN_MS

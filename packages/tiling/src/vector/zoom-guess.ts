@@ -1,7 +1,7 @@
 import type { LogHistogram } from './features/log-histogram.ts'
 import { MAX_ZOOM } from './world.ts'
 
-/** A guess is never coarser than 10 m per tile unit, nor finer than street maps. */
+/** Lowest and highest guessed zoom: 10 m per tile unit, and street maps. */
 const LOWEST_GUESS = 10
 const HIGHEST_GUESS = 16
 
@@ -10,7 +10,7 @@ const SPACING_UNITS = 8
 /** ... and nine of ten segments are at least this long. */
 const SEGMENT_UNITS = 1
 
-/** The highest zoom that the data deserve, from distances in world units. */
+/** A highest zoom that suits the data, from distances in world units. */
 export function guessMaxZoom(spacing: LogHistogram, segments: LogHistogram): number {
   const zooms = [
     zoomAt(spacing.quantile(0.1), SPACING_UNITS),
@@ -20,7 +20,7 @@ export function guessMaxZoom(spacing: LogHistogram, segments: LogHistogram): num
   return Math.min(HIGHEST_GUESS, Math.max(...zooms))
 }
 
-/** The zoom at which a distance is that many tile units. */
+/** The zoom at which a distance equals the given number of tile units. */
 function zoomAt(distance: number | null, units: number): number {
   return distance === null ? 0 : MAX_ZOOM - Math.floor(Math.log2(Math.max(1, distance / units)))
 }

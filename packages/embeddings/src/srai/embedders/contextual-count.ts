@@ -1,13 +1,13 @@
 import type { Ring } from './neighbourhood.ts'
 import type { SparseCounts } from './sparse-counts.ts'
 
-/** How the counts of all cells of a ring become one. */
+/** Aggregation of the counts of all cells of a ring. */
 export type Aggregation = 'average' | 'median' | 'sum' | 'min' | 'max'
 
 export interface ContextualOptions {
   /** Rings 1, 2, … around each cell. */
   readonly rings: readonly Ring[]
-  /** Put each ring's numbers beside the cell's own; otherwise add them, weighted by 1 / (distance + 1)². */
+  /** Appends each ring's numbers to the cell's own; otherwise they are added, weighted by 1 / (distance + 1)². */
   readonly concat: boolean
   readonly aggregation: Aggregation
 }

@@ -7,7 +7,7 @@ import type { OsmFilter } from '../osm-filter.ts'
 import { TagColumns, type Tags } from '../tag-columns.ts'
 import { CountBuilder, type SparseCounts } from './sparse-counts.ts'
 
-/** A thing of the map. */
+/** A map feature. */
 export interface RegionFeature {
   readonly tags: Tags
   readonly geometry: Geometry

@@ -42,13 +42,13 @@ export interface Hex2VecEmbedder {
 
 export type RegionEmbedder = CountEmbedder | ContextualCountEmbedder | Hex2VecEmbedder
 
-/** An embedder with nothing left open. */
+/** An embedder with all options set. */
 export type CompleteEmbedder = Required<CountEmbedder> | Required<ContextualCountEmbedder> | Required<Hex2VecEmbedder>
 
 /** The names that requests use; also the catalogue's names `srai-<kind>-osm-v1` and srai's class names. */
 export const EMBEDDER_NAMES: readonly RegionEmbedder['kind'][] = ['count', 'contextual-count', 'hex2vec']
 
-/** Longest neighbourhood: rings grow with the distance, and their memory with its square. */
+/** Maximum distance: rings grow with the distance, and their memory with its square. */
 const MAX_DISTANCE = 10
 
 /**

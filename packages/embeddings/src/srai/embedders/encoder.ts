@@ -8,7 +8,7 @@ interface Layer {
   readonly bias: Parameter
 }
 
-/** Numbers that are learned, with their gradient and Adam's two moments. */
+/** Learned numbers, with their gradient and Adam's two moments. */
 class Parameter {
   readonly value: Float64Array
   readonly gradient: Float64Array
@@ -41,7 +41,7 @@ class Parameter {
   }
 }
 
-/** The values of all layers for one row, kept for the way back. */
+/** The values of all layers for one row, kept for the backward pass. */
 export interface Activations {
   readonly row: number
   readonly layers: readonly Float64Array[]
@@ -52,7 +52,7 @@ export interface Activations {
  * the columns that a row has.
  */
 export class Encoder {
-  /** All that is learned. */
+  /** All learned parameters. */
   readonly parameters: readonly Parameter[]
   readonly #counts: SparseCounts
   readonly #layers: readonly Layer[]

@@ -6,7 +6,10 @@ import type { Ring } from './neighbourhood.ts'
 import type { SparseCounts } from './sparse-counts.ts'
 
 export interface Hex2VecOptions {
-  /** Rings 1, 2, … around each cell: neighbours in the first are alike, cells within all are never called unlike. */
+  /**
+   * Rings 1, 2, … around each cell: cells of the first ring are positive samples, and no cell of any ring is a negative
+   * one.
+   */
   readonly rings: readonly Ring[]
   /** Sizes of the layers; the last is the length of an embedding. */
   readonly layers: readonly number[]
@@ -79,7 +82,7 @@ function encodeAll(encoder: Encoder, rows: number): Float32Array {
   return out
 }
 
-/** All ordered pairs of neighbours, and the draw of cells that are not near. */
+/** All ordered pairs of neighbours, and the sampling of cells that are not near. */
 class NeighbourPairs {
   readonly cells: Uint32Array
   readonly neighbours: Uint32Array
@@ -91,7 +94,7 @@ class NeighbourPairs {
     const near = (row: number): number => rings.reduce((sum, { start }) => sum + start[row + 1]! - start[row]!, 1)
     this.#rows = rows
     this.#rings = rings
-    // Some cell must be far from each, or no triple could be drawn.
+    // Each cell needs a cell outside of its rings, else no triple can be drawn.
     const lonely = Array.from({ length: rows }, (_, row) => row).some((row) => near(row) >= rows)
     if (first.items.length === 0 || lonely) throw notEnoughRegions({ cells: rows })
     this.neighbours = first.items.slice()

@@ -1,4 +1,4 @@
-/** A uniform grid over all boxes; positions outside are taken into the border buckets. */
+/** A uniform grid over all boxes; positions outside belong to the border buckets. */
 export class BucketGrid {
   readonly west: number
   readonly south: number
@@ -20,7 +20,7 @@ export class BucketGrid {
       widths += boxes[at + 2]! - boxes[at]!
       heights += boxes[at + 3]! - boxes[at + 1]!
     }
-    // Cells far apart would make a grid of mostly empty buckets: then coarser ones serve.
+    // Larger buckets for cells that are far apart, because most of the smaller ones would be empty.
     const wanted = ((east - west) / (widths / count)) * ((north - south) / (heights / count))
     const coarser = Math.max(1, Math.sqrt(wanted / (4 * count + 1024)))
     this.west = west

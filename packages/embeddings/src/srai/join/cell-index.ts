@@ -12,7 +12,7 @@ const SMALL_POLYGON = 64
  * straight sides of cells. A step of more than 180 degrees of longitude crosses the antimeridian.
  *
  * Layout: the outlines of all cells in one flat array, and a uniform grid of buckets about the size of a cell that list
- * the cells over them. Queries allocate nothing; one at a time.
+ * the cells over them. Queries allocate no memory; only one may run at a time.
  */
 export class CellIndex {
   /** The cells of the last query: the first `count` entries. */
@@ -27,11 +27,11 @@ export class CellIndex {
   readonly #bucketItems: Uint32Array
   /** The number of the query that last hit a cell. */
   readonly #stamps: Uint32Array
-  /** Some cells run beyond the antimeridian. */
+  /** Whether some cells extend beyond the antimeridian. */
   readonly #wraps: boolean
   #query = 0
   #count = 0
-  /** The present query's geometry runs beyond the antimeridian. */
+  /** Whether the geometry of the current query extends beyond the antimeridian. */
   #crossed = false
   /** Added to all longitudes of the geometry. */
   #shift = 0
@@ -62,7 +62,7 @@ export class CellIndex {
     this.#shift = 0
     this.#visit(geometry)
     if (this.#wraps || this.#crossed) {
-      // Whole turns bring the geometry to where the outlines are.
+      // Shifts by 360 degrees move the geometry to the outlines.
       for (this.#shift of [-360, 360]) this.#visit(geometry)
     }
     return this.#count
@@ -249,7 +249,7 @@ export class CellIndex {
   }
 }
 
-/** Whether the rings that end at `ends` hold a point, by the even-odd rule. */
+/** Whether a point is inside the rings that end at `ends`, by the even-odd rule. */
 function holds(xy: Float64Array, ends: readonly number[], px: number, py: number): boolean {
   let inside = false
   let start = 0

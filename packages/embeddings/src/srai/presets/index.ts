@@ -11,7 +11,7 @@ type Table = Readonly<Record<string, string>>
 const PRESETS: Readonly<Record<string, () => OsmFilter>> = {
   // The tags of the Hex2Vec paper (Woźniak and Szymański 2021): 15 keys, 725 values.
   hex2vec: () => ({ kind: 'keys', keys: readTable(hex2vec) }),
-  // Groups of everyday meaning.
+  // Groups of common map features.
   base_osm_groups: () => readGroups(baseOsmGroups),
   // The layers of Geofabrik's free shapefiles.
   geofabrik_layers: () => readGroups(geofabrikLayers),

@@ -3,16 +3,16 @@ import { COUNTRIES } from '../access-law.ts'
 import type { WayAccess } from '../tags/way-access.ts'
 
 /**
- * Default access of a way in its country. Modes with an access tag on the way are left alone.
+ * Default access of a way in its country. Modes with an access tag on the way are unchanged.
  *
- * @param highway the class of the way; null when tags decide for everybody
+ * @param highway the class of the way; null when tags decide for all modes
  */
 export function countryAccess(access: WayAccess, highway: string | null, code: string | null): WayAccess {
   const open = COUNTRIES[code ?? '']?.[highway ?? '']
   if (open === undefined) return access
   const decided = access.tagged | Access.emergency | ((access.tagged & Access.foot) === 0 ? 0 : Access.wheelchair)
   const closing = ~open & ~decided
-  // `access` already has the directions that the tags leave open.
+  // `access` already contains the directions that the tags leave open.
   const opening = open & ~decided & ~(access.forward | access.backward)
   return {
     ...access,

@@ -1,9 +1,9 @@
 import table from './legal-speeds.json' with { type: 'json' }
 
 /**
- * Legal speeds in km/h without signs; zero where there is no such limit or none is known.
- * The figures are facts from OpenStreetMap's wiki, page Default speed limits (CC BY-SA 2.0), revision 2607051 of 2023,
- * by way of `osm-legal-default-speeds`; those of lorries are for more than 12 t.
+ * Legal speeds in km/h without signs; zero when there is no limit or it is unknown. The figures are facts from
+ * OpenStreetMap's wiki, page Default speed limits (CC BY-SA 2.0), revision 2607051 of 2023, from
+ * `osm-legal-default-speeds`; lorries are those above 12 t.
  */
 export interface LegalSpeeds {
   readonly urban: number

@@ -25,7 +25,7 @@ export function placeWays(ways: Ways, wayNodes: WayNodes, nodes: NodeIndex, bord
   })
 }
 
-/** The facts of a way with the default access of its country, and its timed rules after that. */
+/** The facts of a way with the default access of its country, and the timed rules that depend on it. */
 function inCountry(facts: WayFacts, code: string | null): WayFacts {
   const access = countryAccess(facts.access, facts.countryClass, code)
   return { ...facts, access, timed: facts.conditions === null ? facts.timed : wayTimed(facts.conditions, access) }
@@ -33,7 +33,7 @@ function inCountry(facts: WayFacts, code: string | null): WayFacts {
 
 const NOWHERE = ''
 
-/** The node halfway along a way, or the next that the files have; −1 when they have none. */
+/** The node halfway along a way, or the next one in the files; −1 when they have none. */
 function middleOf(way: number, { first, node }: WayNodes, nodes: NodeIndex): number {
   const begin = first[way]!
   const count = first[way + 1]! - begin

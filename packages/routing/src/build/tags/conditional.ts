@@ -1,6 +1,6 @@
 import type { Tags } from './values.ts'
 
-/** Whether some tag holds under conditions only. */
+/** Whether a tag has conditions. */
 export function hasConditions(tags: Tags): boolean {
   return [...tags.keys()].some((key) => key.includes(':conditional'))
 }
@@ -13,8 +13,9 @@ export interface ConditionalCase {
 }
 
 /**
- * Splits the value of a `*:conditional` tag: cases are parted by `;`, conditions by `AND`, neither inside parentheses.
- * Parts that are no `value @ condition` are left out. Source: OpenStreetMap wiki, page Conditional restrictions.
+ * Splits the value of a `*:conditional` tag: cases are separated by `;`, conditions by `AND`, except inside
+ * parentheses. Parts that are not `value @ condition` are left out. Source: OpenStreetMap wiki, page Conditional
+ * restrictions.
  */
 export function conditionalCases(text: string | undefined): ConditionalCase[] {
   if (text === undefined) return []
@@ -53,7 +54,7 @@ function splitOutside(text: string, separator: RegExp): string[] {
   return [...parts, text.slice(begin)]
 }
 
-/** A text without the parentheses that enclose all of it. */
+/** A text without parentheses that enclose the whole of it. */
 function withoutParentheses(text: string): string {
   const trimmed = text.trim()
   if (!trimmed.startsWith('(')) return trimmed

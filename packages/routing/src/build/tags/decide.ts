@@ -19,7 +19,7 @@ export function verdictOf(key: string, value: string | undefined, mode = 0): Ver
   return found
 }
 
-/** Whether a value of an access key closes the way to all modes that it does not name. */
+/** Whether a value of an access key closes the way to all modes that it does not name explicitly. */
 export function closes(key: string, value: string | undefined): boolean {
   return verdictOf(key, value) === 'no'
 }
@@ -62,7 +62,7 @@ export function decisionOf({ mode, keys }: ModeLaw, tags: Tags): Decision | unde
   return undefined
 }
 
-/** Access of a mode in one direction; undefined where the deciding key is for both directions. */
+/** Access of a mode in one direction; undefined when the deciding key applies to both directions. */
 export function directedDecision(
   { mode, keys }: ModeLaw,
   tags: Tags,
@@ -76,7 +76,7 @@ export function directedDecision(
   return undefined
 }
 
-/** Modes of a key that no more specific key decides, neither in general nor in the given direction. */
+/** Modes of a key for which no more specific key decides, neither in general nor in the given direction. */
 export function addressed(tags: Tags, key: string, direction: 'forward' | 'backward' | null = null): number {
   let modes = 0
   for (const { mode, keys, streets = [], lanes = [] } of MODE_LAWS) {
@@ -91,7 +91,7 @@ export function addressed(tags: Tags, key: string, direction: 'forward' | 'backw
   return withWheelchair(modes)
 }
 
-/** Modes with wheelchairs, which go where walkers do. */
+/** Adds wheelchairs to modes with pedestrians. */
 export function withWheelchair(modes: number): number {
   return (modes & Access.foot) === 0 ? modes : modes | Access.wheelchair
 }

@@ -13,14 +13,14 @@ export interface Directions {
 
 /** The directions in which modes travel a way that is open to them. */
 export interface Travel extends Directions {
-  /** Traffic runs one way for vehicles in general. */
+  /** Whether the way is one-way for vehicles in general. */
   readonly oneway: boolean
-  /** The one way is against the node order. */
+  /** Whether the one-way direction is against the node order. */
   readonly reversed: boolean
   readonly roundabout: boolean
 }
 
-/** Which modes travel a way in which direction by its one-way tags, access apart. */
+/** Directions by mode from one-way tags only, without access tags. */
 export function travel(tags: Tags): Travel {
   const roundabout = tags.get('junction') === 'roundabout' || tags.get('junction') === 'circular'
   const said = tags.get('oneway')
@@ -49,10 +49,10 @@ export function opensBack(tags: Tags, { mode, keys, against }: ModeLaw): boolean
   return false
 }
 
-/** Modes that may travel against a one-way street by keys of their own, such as `bicycle:backward`. */
+/** Modes that may travel against a one-way street by their own keys, such as `bicycle:backward`. */
 export const GO_BACK = MODE_LAWS.reduce((modes, { mode, against }) => (against === undefined ? modes : modes | mode), 0)
 
-/** Modes of a one-way key that no more specific key decides. */
+/** Modes of a one-way key for which no more specific key decides. */
 export function addressedByOneway(tags: Tags, key: string): number {
   let modes = 0
   for (const { mode, oneway } of MODE_LAWS) {
@@ -69,7 +69,7 @@ export function isOneway(value: string | undefined): boolean | undefined {
   return ['-1', 'yes', 'true', '1'].includes(value ?? '') ? true : undefined
 }
 
-/** Both directions from the one-way tags of each mode, or else of the street. */
+/** Both directions, from the one-way tags of each mode, else from those of the street. */
 function directed(tags: Tags, oneway: boolean, reversed: boolean): Directions {
   const [along, against] = reversed ? [BACKWARD, FORWARD] : [FORWARD, BACKWARD]
   const walkersToo = onFootWay(tags)

@@ -11,9 +11,9 @@ import { DIRECTIONS } from './way-timed.ts'
 const LIGHT_GOODS = { type: Limit.maxWeight, value: 350 }
 
 /**
- * Access tags in which exceptions replace the tags that they are exceptions from, and the resulting limits:
- * `hgv=no` with `hgv:conditional=yes @ (weight<7.5)` is a limit of weight, `motor_vehicle=no` with `yes @ delivery` is
- * `destination`. Source: OpenStreetMap wiki, Conditional restrictions.
+ * Access tags with their exceptions applied, and the resulting limits: `hgv=no` with `hgv:conditional=yes @
+ * (weight<7.5)` is a limit of weight, `motor_vehicle=no` with `yes @ delivery` is `destination`. Source: OpenStreetMap
+ * wiki, Conditional restrictions.
  */
 export function withExceptions(said: Tags): { readonly tags: Tags; readonly limits: readonly WayLimit[] } {
   const tags = withUsualKeys(said)
@@ -37,7 +37,7 @@ export function withExceptions(said: Tags): { readonly tags: Tags; readonly limi
 const BOTH = new RegExp(`^(${ACCESS_KEYS.join('|')}):both(:conditional)?$`)
 const SWAPPED = /^(.+):conditional(:forward|:backward)$/
 
-/** Tags whose keys and values have other spellings: `oneway=reverse`, `bicycle:both=no`, `hgv:conditional:forward`. */
+/** Tags with normalised spellings of `oneway=reverse`, `bicycle:both=no`, `hgv:conditional:forward` and the like. */
 export function withUsualKeys(said: Tags): Tags {
   const renamed = [...said].flatMap(([key, value]): [string, string][] => {
     if (key === 'oneway') return value === 'reverse' ? [[key, '-1']] : []
@@ -63,7 +63,7 @@ export function isException(tags: Tags, name: string, one: ConditionalCase): boo
   return sizesWithin(one.conditions) !== null && (closes(key, base) || (!opens(key, base) && isAlone(tags, name)))
 }
 
-/** Whether no other case and no other key opens the way. */
+/** Whether no other key opens the way, and no other case does unless a key closes it. */
 function isAlone(tags: Tags, name: string): boolean {
   const key = withoutDirection(name)
   const verdicts = MODE_LAWS.filter(({ keys }) => keys.includes(key)).map((law) => decisionOf(law, tags)?.verdict)
@@ -72,7 +72,7 @@ function isAlone(tags: Tags, name: string): boolean {
   return !isOpen && (isClosed || conditionalCases(tags.get(`${name}:conditional`)).length === 1)
 }
 
-/** An access key without the direction that it may end in. */
+/** An access key without its direction suffix. */
 export function withoutDirection(name: string): string {
   return name.replace(/:(forward|backward)$/, '')
 }

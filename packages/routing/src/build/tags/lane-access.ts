@@ -6,9 +6,9 @@ import type { Tags } from './values.ts'
 const ACCESS_LANES = new RegExp(`^(${ACCESS_KEYS.join('|')}):lanes(:|$)`)
 
 /**
- * Modes of which every lane of a way in a direction says one of some verdicts: `vehicle:lanes=no|no` with
- * `bus:lanes=designated|designated` is closed to all but buses. In each lane the most specific key that speaks of it counts, of the lane or of the whole way. Source: OpenStreetMap wiki,
- * Key:access, page Lanes.
+ * Modes for which every lane of a direction has one of the given verdicts: `vehicle:lanes=no|no` with
+ * `bus:lanes=designated|designated` is closed to all but buses. In each lane the most specific key counts, of the lane
+ * or of the whole way. Source: OpenStreetMap wiki, Key:access, page Lanes.
  */
 export function modesByLanes(
   tags: Tags,

@@ -18,13 +18,13 @@ export interface NodeFacts {
   /** Modes that may pass for local access only. */
   readonly privateModes: number
   readonly cashOnlyToll: boolean
-  /** The sizes that fit through. */
+  /** The sizes that fit through the barrier, with the modes they apply to. */
   readonly sizes: readonly NodeSize[]
-  /** Modes that may not pass at certain hours. */
+  /** Timed closures by mode. */
   readonly hours: readonly NodeHours[]
   /** Conditions of the node that are not supported. */
   readonly unread: readonly UnreadTag[]
-  /** Whether ways are cut here, because the node has a barrier, a sign or the like. */
+  /** Whether ways are cut here because of a barrier, a sign or similar. */
   readonly splits: boolean
   readonly signal: DirectedSign
   readonly stop: DirectedSign
@@ -77,7 +77,7 @@ export function nodeFacts(said: Tags): NodeFacts {
 
 function barrierOf(tags: Tags): Barrier | null {
   const barrier = tags.get('barrier')
-  // A fence of signals that only cattle hear stops no mode. Source: OSRM's profiles.
+  // A virtual fence with audio signals for cattle stops no mode. Source: OSRM's profiles.
   if (barrier === 'fence' && ['audible', 'audio'].includes(tags.get('sensory') ?? '')) return null
   const kind = barrierKind(barrier)
   if (kind !== 'bollard' && tags.get('bollard') !== 'removable') return kind
@@ -117,7 +117,7 @@ function taggedAccess(tags: Tags): Map<number, boolean> {
   if (wheelchair !== undefined) decided.set(Access.wheelchair, wheelchair)
   else if (decided.has(Access.foot)) decided.set(Access.wheelchair, decided.get(Access.foot)!)
   if (tags.get('access') === 'emergency' || tags.get('emergency') === 'yes') decided.set(Access.emergency, true)
-  // A crossing for bicycles is no barrier to riders along the street.
+  // Access of a bicycle crossing does not apply to bicycles along the street.
   if (decided.get(Access.bicycle) === false && tags.get('highway') === 'crossing') decided.set(Access.bicycle, true)
   return decided
 }
@@ -132,7 +132,10 @@ function privateModes(tags: Tags): number {
   return withWheelchair(modes)
 }
 
-/** Modes that a locked barrier stops; walkers and riders pass by a bollard or a chain. Source: OpenStreetMap wiki, Key:locked. */
+/**
+ * Modes that a locked barrier stops; pedestrians and bicycles pass a bollard or a chain. Source: OpenStreetMap wiki,
+ * Key:locked.
+ */
 function lockedModes(tags: Tags): number {
   const barrier = tags.get('barrier')
   if (barrier === undefined || tags.get('locked') !== 'yes') return 0

@@ -10,16 +10,16 @@ export type RestrictedTurn = 'left' | 'right' | 'straight' | 'u' | 'any'
 /** Meaning of a relation for routing. */
 export type RelationFacts =
   | { readonly kind: 'bicycleRoute' }
-  /** A restriction under conditions that are not read. */
+  /** A restriction with unsupported conditions. */
   | ({ readonly kind: 'unread' } & UnreadTag)
   | {
       readonly kind: 'restriction'
-      /** True forbids every other turn. */
+      /** Whether every other turn is forbidden instead. */
       readonly only: boolean
       readonly turn: RestrictedTurn
       /** Modes it applies to. */
       readonly modes: number
-      /** Conditions of time under which it holds; null when it always does. */
+      /** Time conditions; null for a permanent restriction. */
       readonly conditions: string | null
       /** The size above which vehicles are restricted; null when all are. */
       readonly size: SizeLimit | null
@@ -35,7 +35,7 @@ const TURNS: Readonly<Record<string, RestrictedTurn>> = {
   turn: 'any',
 }
 
-/** Modes that obey a restriction without further word. Walkers do not. */
+/** Modes that a restriction applies to by default. Pedestrians are not included. */
 const DEFAULT_MODES =
   Access.car |
   Access.moped |
@@ -70,7 +70,7 @@ const KEYS: readonly (readonly [key: string, modes: number])[] = [
   ...[...VEHICLES].map(([vehicle, modes]) => [`restriction:${vehicle}`, modes] as const),
 ]
 
-/** Reads a relation. A restriction of single vehicle types and the general one become separate facts. */
+/** Reads a relation. Restrictions of single vehicle types and the general one become separate facts. */
 export function relationFacts(tags: Tags): RelationFacts[] {
   const type = tags.get('type')
   if (type === 'route') return isBicycleRoute(tags) ? [{ kind: 'bicycleRoute' }] : []
@@ -80,7 +80,7 @@ export function relationFacts(tags: Tags): RelationFacts[] {
   return [...unreadOf(tags, hours === undefined), ...restrictionsOf([...always, ...conditionalOf(tags)])]
 }
 
-/** A relation of an older type such as `restriction:hgv`: its restriction is for that vehicle. */
+/** Reads a relation of an older type such as `restriction:hgv`, which applies to that vehicle only. */
 function ofOneVehicle(tags: Tags, type: string): RelationFacts[] {
   const value = tags.get(type) ?? tags.get('restriction')
   if (value === undefined) return []
@@ -99,13 +99,13 @@ function restrictionsOf(said: readonly SaidSometimes[]): RelationFacts[] {
   )
 }
 
-/** The turn that a value such as `no_left_turn` forbids or demands. */
+/** The turn that a value such as `no_left_turn` forbids or requires. */
 function turnOf(value: string): RestrictedTurn | undefined {
   const [, turn] = /^(?:no|only)_(.+)$/.exec(value) ?? []
   return turn === undefined ? undefined : TURNS[turn]
 }
 
-/** Whether a value forbids a turn that no rule knows; a turn at a red light may be made at a green one. */
+/** Whether a value forbids an unknown turn. Turns on a red light are excluded, because they may be made on green. */
 function isUnknownTurn(value: string): boolean {
   return /^(?:no|only)_(?!.*_on_red$)/.test(value) && turnOf(value) === undefined
 }
@@ -124,7 +124,8 @@ function saidOf(tags: Tags, suffix: string): Said[] {
   for (const vehicle of (tags.get('except') ?? '').split(/[;,]/)) general &= ~(VEHICLES.get(vehicle.trim()) ?? 0)
   const said = [
     { value: tags.get(`restriction${suffix}`), modes: general },
-    // Light goods vehicles, which no request tells from heavy ones: the key binds both and frees neither.
+    // `goods` are light lorries, which requests cannot distinguish from heavy ones: the key restricts both and exempts
+    // neither.
     { value: tags.get(`restriction:goods${suffix}`), modes: Access.truck },
   ]
   for (const [vehicle, modes] of VEHICLES) {
@@ -159,7 +160,7 @@ function unreadOf(tags: Tags, hoursFailed: boolean): RelationFacts[] {
   return cases.map((unread) => ({ kind: 'unread', ...unread }))
 }
 
-/** The cases of conditional restrictions that time has a part in, and those of size alone. */
+/** The cases of conditional restrictions with a time condition, and those with sizes only. */
 function conditionalOf(tags: Tags): SaidSometimes[] {
   return saidOf(tags, ':conditional').flatMap(({ value: text, modes }) =>
     conditionalCases(text).flatMap(({ value, conditions }): SaidSometimes[] => {
@@ -173,7 +174,7 @@ function conditionalOf(tags: Tags): SaidSometimes[] {
 
 const OLDER_KEYS = ['hour_on', 'hour_off', 'day_on', 'day_off']
 
-/** The hours of older tags: null when there are none, undefined when they are not understood. */
+/** The hours of older tags: null without such tags, undefined when they cannot be parsed. */
 function hoursOf(tags: Tags): string | null | undefined {
   if (!OLDER_KEYS.some((key) => tags.has(key))) return null
   const hours = olderHours(tags)

@@ -9,11 +9,11 @@ import { kilometresPerHour, type Tags } from './values.ts'
 import { limitKey } from './way-limits.ts'
 import { DIRECTION_OF, isGateOpening, openingHours, SPEED_KEYS, TIMED_LIMITS } from './way-timed.ts'
 
-/** A conditional tag that is not read, or not in full; or an access tag whose value is not known. */
+/** A conditional tag that is not completely supported, or an access tag with an unknown value. */
 export interface UnreadTag {
   /** The key and the case: `access:conditional=no @ (sunset-sunrise)`. */
   readonly text: string
-  /** Modes it speaks of. */
+  /** Modes that it applies to. */
   readonly modes: number
 }
 
@@ -27,7 +27,7 @@ const isTimed = ({ conditions }: ConditionalCase): boolean => readConditions(con
 const isSpeed = (value: string): boolean => value === 'none' || kilometresPerHour(value) !== undefined
 const never = (): boolean => false
 
-/** Conditional cases of a way that are not read in full, unknown access values, and its opening hours. */
+/** Conditional cases of a way that are not completely supported, unknown access values, and its opening hours. */
 export function unreadTags(tags: Tags): UnreadTag[] {
   const hours = tags.get('opening_hours')
   const conditional = [...tags].flatMap(([key, text]): UnreadTag[] => {
@@ -37,7 +37,7 @@ export function unreadTags(tags: Tags): UnreadTag[] {
     return unreadCases(key, text, subject.isRead).map((unread) => ({ text: unread, modes: subject.modes }))
   })
   const unread = [...conditional, ...unknownAccess(tags), ...unreadKeys(tags)]
-  // `hours` of a way may be hours of access or of staff: only access keys are unambiguous.
+  // `opening_hours` of a way may be hours of access or of staff; only access keys are unambiguous.
   return hours === undefined || hours === '24/7'
     ? unread
     : [...unread, { text: `opening_hours=${hours}`, modes: ALL_ACCESS }]
@@ -53,7 +53,7 @@ function unknownAccess(tags: Tags): UnreadTag[] {
   })
 }
 
-/** Keys that may close a way in a manner that no rule reads. */
+/** Keys that may close a way in an unsupported manner. */
 function unreadKeys(tags: Tags): UnreadTag[] {
   return UNREAD_KEYS.flatMap(({ key, values, modes }): UnreadTag[] => {
     const value = tags.get(key)
@@ -62,8 +62,8 @@ function unreadKeys(tags: Tags): UnreadTag[] {
 }
 
 /**
- * Conditional cases of a barrier that are not read in full, unknown access values, an unknown kind of barrier, and
- * opening hours that cannot be parsed.
+ * Conditional cases of a barrier that are not completely supported, unknown access values, an unknown kind of barrier,
+ * and opening hours that cannot be parsed.
  */
 export function nodeUnread(tags: Tags): UnreadTag[] {
   const barrier = tags.get('barrier')
@@ -77,7 +77,7 @@ export function nodeUnread(tags: Tags): UnreadTag[] {
     if (text === undefined) return []
     return unreadCases(name, text, (one) => isGateRead(tags, key, one)).map((unread) => ({ text: unread, modes }))
   })
-  // With an access tag the kind of the barrier does not matter.
+  // With an access tag, the kind of the barrier does not matter.
   const isUnknown = barrier !== undefined && isUnknownBarrier(barrier) && !ACCESS_KEYS.some((key) => tags.has(key))
   const kind = isUnknown ? [{ text: `barrier=${barrier}`, modes: ALL_ACCESS }] : []
   const unread = [...conditional, ...unknownAccess(tags), ...kind]
@@ -90,7 +90,7 @@ function isGateRead(tags: Tags, key: string, one: ConditionalCase): boolean {
   return isAccessRead(tags, key, one)
 }
 
-/** The cases of a conditional tag that are not read in full, as tags of their own. */
+/** The cases of a conditional tag that are not completely supported, each as a tag. */
 export function unreadCases(key: string, text: string, isRead: (one: ConditionalCase) => boolean): string[] {
   const cases = conditionalCases(text)
   if (cases.length === 0) return [`${key}=${text}`]
@@ -120,14 +120,14 @@ function subjectOf(tags: Tags, key: string, suffix: string): Subject | null {
   return limitSubject(key) ?? (other === undefined ? null : { modes: other[1], isRead: never })
 }
 
-/** Keys, with everything after a colon, whose conditions are not read except the ones above. */
+/** Keys, with any suffix after a colon, whose conditions are not read unless an entry above matches. */
 const OTHER_SUBJECTS = [
   ['oneway', MOTOR_ACCESS | Access.bicycle],
   ['maxspeed', MOTOR_ACCESS],
   ['toll', MOTOR_ACCESS],
 ] as const
 
-/** Whether a case of an access key is read: as a timed rule, a size limit, or a rule for local traffic. */
+/** Whether a case of an access key is supported: as a timed rule, a size limit, or a rule for local traffic. */
 function isAccessRead(tags: Tags, key: string, one: ConditionalCase): boolean {
   const base = withoutDirection(key)
   const said = verdictOf(base, one.value.toLowerCase())
@@ -139,7 +139,7 @@ function isAccessRead(tags: Tags, key: string, one: ConditionalCase): boolean {
   }
   if (isTimed(one) || isException(tags, key, one)) return true
   if (sizeLimit(one.conditions) !== null) return said !== 'yes'
-  // The exception for local traffic is read with another case, or that traffic may pass anyway.
+  // An exception for local traffic is read with another case, or has no effect because that traffic may pass anyway.
   return isForLocals(one) && said !== 'no' && !closes(base, tags.get(key))
 }
 

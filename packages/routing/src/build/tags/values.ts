@@ -1,7 +1,7 @@
 /** Tags of one OSM element. */
 export type Tags = ReadonlyMap<string, string>
 
-/** Values of `wheelchair`, a key of its own beside the keys of access: true opens, false closes. */
+/** Values of `wheelchair`, which is separate from the access keys: true opens, false closes. */
 export const WHEELCHAIR: ReadonlyMap<string, boolean> = new Map([
   ...words(
     'yes designated limited official destination public permissive only private assisted permit residents',
@@ -26,7 +26,7 @@ export function leadingNumber(text: string | undefined, decimals = false): numbe
   return Number.isFinite(number) ? number : undefined
 }
 
-/** Kilometres per hour of a speed tag; undefined outside 10 … 150 and where no number leads. */
+/** Kilometres per hour of a speed tag; undefined outside 10 … 150 and without a leading number. */
 export function kilometresPerHour(value: string | undefined): number | undefined {
   let speed = leadingNumber(value)
   if (speed === undefined || value === undefined) return undefined
@@ -52,12 +52,15 @@ const METRES: Readonly<Record<string, number>> = {
   "''": 0.0254,
 }
 
-/** Metres of a length tag such as `3.5`, `3,5 m`, `11'6"`, the least of a list; undefined where a part has an unknown unit. */
+/**
+ * Metres of a length tag such as `3.5`, `3,5 m`, `11'6"`, the minimum of a list; undefined when a part has an unknown
+ * unit.
+ */
 export function metres(value: string | undefined): number | undefined {
   return leastOf(value, metresOf)
 }
 
-/** The least of the values of a list such as `3.5;4`; undefined where none is understood. */
+/** The minimum of a list such as `3.5;4`; undefined when no value can be parsed. */
 function leastOf(value: string | undefined, read: (text: string) => number | undefined): number | undefined {
   if (value === undefined) return undefined
   if (!value.includes(';')) return read(value)
@@ -83,14 +86,14 @@ function metresOf(value: string): number | undefined {
 const POUND = 0.000_453_592_37
 const TONNES: Readonly<Record<string, number>> = { kg: 0.001, lb: POUND, lbs: POUND, st: 2000 * POUND }
 
-/** Tonnes of a weight tag, the least of a list; a bare number is tonnes. */
+/** Tonnes of a weight tag, the minimum of a list; a bare number is in tonnes. */
 export function tonnes(value: string | undefined): number | undefined {
   return leastOf(value, tonnesOf)
 }
 
 function tonnesOf(value: string): number | undefined {
   const said = value.replaceAll(/\s+/g, '')
-  // The comma of 80,000 lbs parts thousands, that of 7,5 decimals.
+  // The comma is a thousands separator in 80,000 lbs and a decimal one in 7,5.
   const isLong = /^\d{1,3},\d{3}/.test(said) && /(?:kg|lbs?)$/.test(said)
   const text = isLong ? said.replaceAll(',', '') : said.replace(',', '.')
   const number = leadingNumber(text, true)

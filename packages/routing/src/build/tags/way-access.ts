@@ -19,23 +19,23 @@ const { foot, bicycle, emergency, taxi, bus } = Access
 
 /** Modes that may travel a way, with the intermediate results. */
 export interface WayAccess extends Directions {
-  /** Modes whose access a tag of their own decided; country rules leave those alone. */
+  /** Modes whose own tags decide their access; country rules do not change them. */
   readonly tagged: number
-  /** Traffic runs one way for vehicles in general. */
+  /** Whether the way is one-way for vehicles in general. */
   readonly oneway: boolean
-  /** The one way is against the node order. */
+  /** Whether the one-way direction is against the node order. */
   readonly reversed: boolean
   readonly roundabout: boolean
-  /** Modes that the access tags permit in each direction, and modes that the one-way tags let travel it. */
+  /** Modes that the access tags permit in each direction, and modes that the one-way tags permit. */
   readonly permitted: Directions
   readonly travelled: Directions
-  /** Modes to which lanes or keys of a direction close it. */
+  /** Modes that lanes or directed keys exclude. */
   readonly closed: Directions
-  /** Modes that go the way that the lanes run at certain hours, which change their direction. */
+  /** Modes that follow lanes whose direction changes by the hour. */
   readonly changing: number
 }
 
-/** Access of a way by mode and direction; null when the way is of no use to any mode. */
+/** Access of a way by mode and direction; null when no mode may use it. */
 export function wayAccess(tags: Tags): WayAccess | null {
   const open = openModes(tags)
   const { oneway, reversed, roundabout, ...way } = travel(tags)
@@ -47,7 +47,7 @@ export function wayAccess(tags: Tags): WayAccess | null {
     forward: (ahead | (reversed ? backwardModes(tags) : 0)) & way.forward,
     backward: (back | (reversed ? 0 : backwardModes(tags))) & way.backward,
   })
-  // Moving stairs carry one way, unless they do as needed.
+  // Escalators run one way with `conveying=forward` or `conveying=backward`.
   const conveying = tags.get('conveying')
   const closedAhead = closedTo(tags, 'forward')
   const closedBack = closedTo(tags, 'backward')
@@ -55,13 +55,13 @@ export function wayAccess(tags: Tags): WayAccess | null {
     forward: conveying === 'backward' ? 0 : both.forward & ~closedAhead,
     backward: conveying === 'forward' ? 0 : both.backward & ~closedBack,
   }
-  // Which way a lane runs that changes its direction only hours tell. Source: OpenStreetMap wiki, Key:oneway.
+  // Only hours tell the direction of a reversible lane. Source: OpenStreetMap wiki, Key:oneway.
   const changed = tags.get('oneway') === 'reversible' ? (both.forward | both.backward) & (MOTOR | bicycle) : 0
   const changing = tags.has('oneway:conditional') ? changed : 0
   const forward = both.forward & ~changed
   const backward = both.backward & ~changed
   if ((forward | backward | changing) === 0 && tags.get('highway') !== 'bridleway') return null
-  // A mode that tags close is tagged, too: the country's default does not open it again.
+  // A mode that tags exclude also counts as tagged, so that the country's default does not include it again.
   const tagged = open.tagged | (open.modes & ~(forward | backward))
   const allowed = { forward: ahead & ~closedAhead, backward: back & ~closedBack }
   const closed = {
@@ -72,7 +72,7 @@ export function wayAccess(tags: Tags): WayAccess | null {
   return { forward, backward, ...sides, tagged, oneway, reversed, roundabout, changing }
 }
 
-/** The modes that may use the way at all, before directions. */
+/** The modes that may use the way, regardless of direction. */
 function openModes(tags: Tags): { modes: number; tagged: number } {
   const highway = tags.get('highway')
   const known = accessOfClass(highway)
@@ -102,13 +102,15 @@ function openModes(tags: Tags): { modes: number; tagged: number } {
   if (known === null && (tagged & bicycle) === 0 && tags.has('sac_scale')) {
     modes = tags.get('sac_scale') === 'hiking' ? modes | bicycle : modes & ~bicycle
   }
-  // `bus=yes` on a platform names the vehicles that stop at it.
+  // `bus=yes` on a platform refers to the vehicles that stop at it.
   if (highway === 'platform') modes &= ~MOTOR
   if ((carried || highway !== undefined) && (tags.get('access') === 'emergency' || emergencyOnly)) modes |= emergency
   return { modes, tagged }
 }
 
-/** Access of a mode by the tags of a way: its own keys, then streets and lanes for it, then keys for several modes. */
+/**
+ * Access of a mode by the tags of a way: its own keys, then designations and lanes for it, then keys for several modes.
+ */
 function wayDecision(
   law: ModeLaw,
   tags: Tags,
@@ -121,14 +123,14 @@ function wayDecision(
   return own === undefined ? decision : { key: own[0], verdict: 'yes' }
 }
 
-/** Whether all lanes of a way in a direction are for vehicles that carry several people. Source: OpenStreetMap wiki, Key:hov. */
+/** Whether all lanes of a direction are high-occupancy lanes. Source: OpenStreetMap wiki, Key:hov. */
 export function isForHighOccupancy(tags: Tags, direction: 'forward' | 'backward'): boolean {
   const lanes = tags.get(`hov:lanes:${direction}`) ?? tags.get('hov:lanes')
   if (lanes !== undefined) return lanes.split('|').every((lane) => lane === 'designated')
   return (tags.get(`hov:${direction}`) ?? tags.get('hov')) === 'designated'
 }
 
-/** Modes to which all lanes of a direction are closed. */
+/** Modes that all lanes of a direction exclude. */
 export function closedTo(tags: Tags, direction: 'forward' | 'backward'): number {
   return (
     modesByLanes(tags, direction, ['no']) |
@@ -136,14 +138,14 @@ export function closedTo(tags: Tags, direction: 'forward' | 'backward'): number 
   )
 }
 
-/** Modes to which a key of a direction closes it. */
+/** Modes that a directed key excludes. */
 function closedByKeys(tags: Tags, direction: 'forward' | 'backward'): number {
   let modes = 0
   for (const law of MODE_LAWS) if (directedDecision(law, tags, direction)?.verdict === 'no') modes |= law.mode
   return modes
 }
 
-/** Modes that a key of their own decides, for a direction or for the whole way. */
+/** Modes whose own key decides, for a direction or for the whole way. */
 function decidedByOwn(tags: Tags, direction?: 'forward' | 'backward'): number {
   let modes = 0
   for (const law of MODE_LAWS) {
@@ -182,7 +184,7 @@ function permitted(tags: Tags, open: number, direction: 'forward' | 'backward'):
   return modes
 }
 
-/** Modes to which a facility opens the direction against the traffic, unless a key of their own closes the way. */
+/** Modes for which a facility opens the direction against the traffic, unless their own key closes the way. */
 function backwardModes(tags: Tags): number {
   let modes = 0
   for (const law of MODE_LAWS) {
@@ -193,16 +195,14 @@ function backwardModes(tags: Tags): number {
   return modes
 }
 
-/**
- * Opens the direction of traffic to buses and taxis by `lanes:bus` and `lanes:psv`, unless a key of their own decides.
- */
+/** Opens the direction of traffic to buses and taxis by `lanes:bus` and `lanes:psv`, unless their own key decides. */
 function withCountedLanes(
   tags: Tags,
   { forward, backward, oneway, reversed }: Directions & Pick<WayAccess, 'oneway' | 'reversed'>,
 ): Directions {
   const lanes = (['lanes:bus', 'lanes:psv'] as const).map((key) => Number(tags.get(key) ?? 0))
   const modes = (lanes[0]! > 0 ? bus : 0) | (lanes[1]! > 0 ? bus | taxi : 0)
-  // A single lane of a street with two directions runs along the nodes.
+  // A single lane of a two-way street runs in node order.
   const runsBack = oneway ? reversed : Math.max(...lanes) > 1
   const runsAhead = !oneway || !reversed
   return {

@@ -41,7 +41,7 @@ function laneCount(tags: Tags, access: WayAccess, forward: boolean): number {
 interface CycleLanes {
   readonly left: number
   readonly right: number
-  /** The lane on that side runs against the traffic beside it. */
+  /** Whether the lane on that side runs against the traffic beside it. */
   readonly leftOpposite: boolean
   readonly rightOpposite: boolean
 }
@@ -85,7 +85,7 @@ function buffered(tags: Tags, side: string): number {
   return tags.get(`cycleway:${side}:buffer`) === 'yes' ? CycleLane.dedicated : CycleLane.none
 }
 
-/** A lane on one side only that bicycles use both ways. */
+/** Adds the opposite direction of a two-way lane on one side. */
 function twoWayLane(lanes: CycleLanes, oneway: boolean): CycleLanes {
   const { left, right } = lanes
   if (right >= CycleLane.dedicated) {
@@ -122,6 +122,6 @@ function hasShoulder(tags: Tags, access: WayAccess, side: 'left' | 'right'): boo
   const both = SHOULDER[value ?? ''] ?? SHOULDER[tags.get('shoulder:both') ?? '']
   if (both !== undefined) return both
   const on = (name: string): boolean => SHOULDER[tags.get(`shoulder:${name}`) ?? ''] ?? value === name
-  // On a one-way street the side that is tagged counts, whichever it is.
+  // On a one-way street the tagged side counts, left or right.
   return on(side) || (access.oneway && on(side === 'left' ? 'right' : 'left'))
 }

@@ -12,18 +12,18 @@ export interface WayLimit {
   readonly type: number
   readonly value: number
   readonly direction: number
-  /** The limit does not bind local access. */
+  /** Whether local traffic is exempt. */
   readonly exceptDestination: boolean
-  /** Modes it is for. */
+  /** Modes that it applies to. */
   readonly modes: number
 }
 
 interface LimitKey {
   readonly type: number
-  /** The key without the vehicle that it is for. */
+  /** The key without its vehicle suffix. */
   readonly base: string
   readonly modes: number
-  /** Value of a tag in the units of the limit; undefined where it states no limit. */
+  /** Value of a tag in the units of the limit; undefined without a limit. */
   readonly parse: (text: string | undefined) => number | undefined
 }
 
@@ -35,13 +35,13 @@ const axleOfBogie = (text: string | undefined): number | undefined => {
   return load === undefined ? undefined : Math.trunc(load / 2)
 }
 const plain = (text: string | undefined): number | undefined => (/^\d+$/.test(text ?? '') ? Number(text) : undefined)
-/** 1 where dangerous goods may pass, 0 where they may not. */
+/** 1 when dangerous goods may pass, 0 when they may not. */
 const hazmat = (text: string | undefined): number | undefined => {
   const open = HAZMAT.get(text ?? '')
   return open === undefined ? undefined : Number(open)
 }
 
-/** Categories of tunnels but the first are closed to some dangerous goods. Source: OpenStreetMap wiki, Key:hazmat. */
+/** All tunnel categories except A are closed to some dangerous goods. Source: OpenStreetMap wiki, Key:hazmat. */
 const tunnelCategory = (text: string | undefined): number | undefined => (/^[B-E]$/.test(text ?? '') ? 0 : undefined)
 
 const SIZES = [
@@ -54,19 +54,19 @@ const SIZES = [
   [Limit.maxAxles, ['maxaxles'], plain],
 ] as const
 
-/** Sizes and dangerous goods, which close barriers as well. */
+/** Sizes and dangerous goods, which also apply to barriers. */
 const BASES = [
   ...SIZES,
   [Limit.hazmat, ['hazmat', 'hazmat:water', 'hazmat:A', 'hazmat:B', 'hazmat:C', 'hazmat:D', 'hazmat:E'], hazmat],
   [Limit.hazmat, ['hazmat:adr_tunnel_cat'], tunnelCategory],
 ] as const
 
-/** Every key that limits vehicles, for all of them or for those of an access key, such as `maxweight:bus`. */
+/** Every key of a vehicle limit, for all vehicles or for those of an access key, such as `maxweight:bus`. */
 const KEYS: ReadonlyMap<string, LimitKey> = new Map(
   BASES.flatMap(([type, bases, parse]) =>
     bases.flatMap((base): [string, LimitKey][] => [
       [base, { type, base, parse, modes: ALL_ACCESS }],
-      // `goods` are light lorries, which no request tells from heavy ones.
+      // `goods` are light lorries, which requests cannot distinguish from heavy ones.
       ...ACCESS_KEYS.filter((key) => key !== 'access' && key !== 'goods').map((key): [string, LimitKey] => [
         `${base}:${key}`,
         { type, base, parse, modes: addressed(new Map(), key) },
@@ -75,27 +75,27 @@ const KEYS: ReadonlyMap<string, LimitKey> = new Map(
   ),
 )
 
-/** The limit that a key without its direction stands for; null for other keys. */
+/** The limit of a key without direction suffix; null for other keys. */
 export function limitKey(name: string): Pick<LimitKey, 'type' | 'modes'> | null {
   return KEYS.get(name) ?? null
 }
 
-/** Values of an exception that lift a limit altogether; of dangerous goods `no` means the opposite. */
+/** Values of an exception that remove a limit; for dangerous goods, `no` means the opposite. */
 const LIFTED = new Set(['none', 'no', 'unsigned', 'default'])
 const OPENED = new Set(['yes', 'designated', 'none'])
 
 /**
  * The limits of a way. A conditional exception never removes the limit itself: an exception for local traffic keeps the
- * limit for through traffic, an exception with a limit of its own applies that limit to all, and an exception for
- * certain hours does not change the limit.
+ * limit for through traffic, an exception with its own limit applies that limit to all, and an exception for certain
+ * hours does not change the limit.
  */
 export function wayLimits(tags: Tags): WayLimit[] {
   return [...saidLimits(tags), ...occupancyLimits(tags), ...conditionLimits(tags)]
 }
 
 /**
- * Minimum occupants of a vehicle where all lanes are high-occupancy lanes: two or three. Three where the number
- * is missing. Source: OpenStreetMap wiki, Key:hov.
+ * Minimum occupants of a vehicle where all lanes are high-occupancy lanes: two or three; three without a number.
+ * Source: OpenStreetMap wiki, Key:hov.
  */
 function occupancyLimits(tags: Tags): WayLimit[] {
   const modes = FEW_PEOPLE & addressed(tags, 'motor_vehicle')
@@ -108,8 +108,8 @@ function occupancyLimits(tags: Tags): WayLimit[] {
 }
 
 /**
- * Limits by access keys with conditions of size alone: `hgv:conditional=no @ (weight>7.5)` limits the weight of
- * lorries. Source: OpenStreetMap wiki, Conditional restrictions.
+ * Limits from access keys with size conditions only: `hgv:conditional=no @ (weight>7.5)` limits the weight of lorries.
+ * Source: OpenStreetMap wiki, Conditional restrictions.
  */
 function conditionLimits(tags: Tags): WayLimit[] {
   if (!hasConditions(tags)) return []
@@ -150,7 +150,7 @@ export function nodeSizes(tags: Tags): NodeSize[] {
 
 const BOTH = 3
 
-/** A limit that a tag states, by its key. */
+/** A tagged limit with its key. */
 interface SaidLimit extends LimitKey {
   readonly name: string
   readonly suffix: string
@@ -171,7 +171,7 @@ function saidLimits(tags: Tags): WayLimit[] {
   return said.flatMap((one) => sidesOf(one, said).flatMap((side) => limitsOf(tags, { ...one, ...side })))
 }
 
-/** The directions of a limit, with the modes of each that no more specific key speaks of. */
+/** The directions of a limit, each with the modes that have no more specific key. */
 function sidesOf(one: SaidLimit, said: readonly SaidLimit[]): Pick<SaidLimit, 'direction' | 'modes'>[] {
   const sides = [1, 2]
     .filter((side) => (one.direction & side) !== 0)
@@ -181,8 +181,8 @@ function sidesOf(one: SaidLimit, said: readonly SaidLimit[]): Pick<SaidLimit, 'd
 }
 
 /**
- * Modes that a more specific key of the same limit speaks of in a direction, such as `maxweight:hgv` or
- * `maxweight:forward` beside `maxweight`.
+ * Modes with a more specific key of the same limit in a direction, such as `maxweight:hgv` or `maxweight:forward`
+ * besides `maxweight`.
  */
 function modesOfOwn({ base, modes, suffix }: SaidLimit, direction: number, said: readonly SaidLimit[]): number {
   const own = said.filter(

@@ -7,7 +7,7 @@ export interface StreetName {
   readonly routeNumber: boolean
 }
 
-/** Texts of signs at the way, before it is known whether it is a ramp. */
+/** Texts of signs at the way, before ramps are classified. */
 export interface SignTexts {
   readonly exitNumber: readonly string[]
   readonly branch: readonly StreetName[]
@@ -23,8 +23,8 @@ export interface WayNames {
 }
 
 /**
- * Names of a way in both directions. On motorways and trunk roads the references come first, elsewhere the names; a name
- * that repeats a reference is left out.
+ * Names of a way in both directions. On motorways and trunk roads references come first, elsewhere names. A name that
+ * repeats a reference is left out.
  */
 export function wayNames(tags: Tags, roadClass: number): WayNames {
   const [forward, backward] = [directedNames(tags, roadClass, true), directedNames(tags, roadClass, false)]

@@ -32,7 +32,7 @@ const TRACK_GRADES: Readonly<Record<string, number>> = {
   grade5: Surface.path,
 }
 
-/** Surface of a way: mountain bike scale, then `surface`, `tracktype`, `smoothness`, else what its use suggests. */
+/** Surface of a way: by mountain bike scale, then `surface`, `tracktype`, `smoothness`, else by use. */
 export function waySurface(tags: Tags, roadClass: number, use: number): number {
   return mountainBikeSurface(tags) ?? taggedSurface(tags) ?? defaultSurface(tags, roadClass, use)
 }
@@ -85,7 +85,7 @@ const HIKING_GRADES = [
   'hiking',
 ]
 
-/** Difficulty for walkers, 0 (none) … 6, after the scale of the Swiss Alpine Club. */
+/** Difficulty for pedestrians, 0 (none) … 6, by the scale of the Swiss Alpine Club. */
 export function hikingDifficulty(tags: Tags): number {
   const scale = tags.get('sac_scale')?.toLowerCase() ?? (tags.get('highway') === 'via_ferrata' ? HIKING_GRADES[0]! : '')
   const at = HIKING_GRADES.findIndex((grade) => scale.includes(grade))

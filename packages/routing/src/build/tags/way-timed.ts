@@ -8,13 +8,13 @@ import { addressedByOneway, GO_BACK, isCarried, travel } from './directions.ts'
 import { kilometresPerHour, metres, type Tags, tonnes, WHEELCHAIR } from './values.ts'
 import { closedTo, localModes, type WayAccess } from './way-access.ts'
 
-/** A rule of a way at certain times; `direction` 1 is along the nodes, 2 against them, 3 both. */
+/** A timed rule of a way; `direction` 1 is along the nodes, 2 against them, 3 both. */
 export interface TimedRule {
   readonly modes: number
   readonly direction: number
   /** See `TimedEffect`. */
   readonly effect: number
-  /** Conditions parted by ` AND `, as `readConditions` understands them. */
+  /** Conditions separated by ` AND `, as `readConditions` parses them. */
   readonly conditions: string
 }
 
@@ -27,7 +27,7 @@ export const DIRECTIONS = [
   [':backward', 2],
 ] as const
 
-/** The rules of a way that hold at certain times only. Other conditions are left out. */
+/** The timed rules of a way. Other conditions are left out. */
 export function wayTimed(
   tags: Tags,
   access: Pick<WayAccess, 'forward' | 'backward' | 'permitted' | 'changing'>,
@@ -53,12 +53,12 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
       conditionalCases(tags.get(`${key}${suffix}:conditional`)).some((one) => isOpening(key, one.value)),
     ),
   )
-  // General keys first: of several rules the last one counts, so the mode's own key wins.
+  // General keys come first: the last rule counts, so the mode's own key wins.
   return ACCESS_KEYS.toReversed().flatMap((key) =>
     DIRECTIONS.flatMap(([suffix, direction]) => {
       const cases = conditionalCases(tags.get(`${key}${suffix}:conditional`))
       const saysBase = tags.has(key) || tags.has(`${key}${suffix}`)
-      // A key of one mode for the direction against the nodes opens it, regardless of one-way tags.
+      // A mode's own key for the backward direction opens it, regardless of one-way tags.
       const isOwn = suffix === ':backward' && !GENERAL_KEYS.includes(key)
       return cases.flatMap((one, i) => {
         const conditions = hoursOf(one)
@@ -71,7 +71,7 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
           const name = side === 1 ? 'forward' : 'backward'
           const open = access[name]
           const modes = addressed(tags, key, name)
-          // Where pedestrians are open already, wheelchairs are closed for a reason that does not depend on time.
+          // Where pedestrians are already allowed, wheelchairs are excluded for a reason that does not depend on time.
           const barred = noWheels || (open & foot) !== 0 ? wheelchair : 0
           const openedModes = modes & openable(side, isOwn) & ~open & ~barred & (key === 'access' ? byClass : ~0)
           const closing = exceptLocals ? TimedEffect.local : TimedEffect.closed
@@ -82,7 +82,8 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
           const isLocal = verdict === 'local'
           const opened = rule(openedModes, side, isLocal ? TimedEffect.local : TimedEffect.open, conditions)
           if (isLocal) return [...opened, ...rule(modes & open, side, TimedEffect.local, conditions)]
-          // A way whose only access tag gives opening times is closed at other times; a way for local traffic stays so.
+          // A way whose only access tag states opening times is closed at other times; a way for local traffic remains
+          // one.
           const others = saysBase ? ~0 : localModes(tags, name)
           return [
             ...opened,
@@ -95,13 +96,13 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
   )
 }
 
-/** Modes that a gate, or another node, is closed to at certain hours. */
+/** Modes that a gate or another node excludes at certain hours. */
 export interface NodeHours {
   readonly modes: number
   readonly conditions: string
 }
 
-/** The modes that a gate is closed to at certain hours: those of its conditions, and all but those it is open in. */
+/** The timed closures of a gate: by its conditions, and outside of its opening hours. */
 export function nodeHours(tags: Tags): NodeHours[] {
   if (!tags.has('barrier') && !hasConditions(tags)) return []
   const conditional = ACCESS_KEYS.flatMap((key) => {
@@ -119,23 +120,26 @@ export function nodeHours(tags: Tags): NodeHours[] {
   return [...conditional, { modes: ALL_ACCESS, conditions: `${OUTSIDE}${hours}` }]
 }
 
-/** Whether a case gives the opening hours of a gate without any other access tag. */
+/** Whether a case states the opening hours of a gate without any other access tag. */
 export function isGateOpening(tags: Tags, key: string, one: { value: string; conditions: string }): boolean {
   return isOpening(key, one.value) && !tags.has(key) && !one.conditions.includes(' AND ')
 }
 
-/** The opening hours of a barrier. Those of a toll booth, or of a node without a barrier, are left out: they are the hours of its staff. */
+/**
+ * The opening hours of a barrier. The hours of a toll booth, or of a node without a barrier, are left out because they
+ * refer to staff.
+ */
 export function openingHours(tags: Tags): string | undefined {
   return [undefined, 'toll_booth'].includes(tags.get('barrier')) ? undefined : tags.get('opening_hours')
 }
 
-/** The directions that a value of `oneway` leaves open. */
+/** Open directions by value of `oneway`. */
 export const DIRECTION_OF: Readonly<Record<string, number>> = { yes: 1, '-1': 2, no: 3 }
 
 function onewayRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedRule[] {
   const { forward, backward, permitted, changing } = access
   const ways = travel(tags)
-  // Opens only the modes that the one-way tags alone exclude.
+  // Opens only to modes that only the one-way tags exclude.
   const ahead = backward & ~forward & ~ways.forward & permitted.forward
   const back = forward & ~backward & ~ways.backward & permitted.backward
   return ONEWAY_KEYS.flatMap((key) => {
@@ -200,7 +204,7 @@ function speedRules(tags: Tags): TimedRule[] {
   )
 }
 
-/** Cases that time has a part in. */
+/** The cases with a time condition. */
 function casesOf(text: string | undefined): { value: string; conditions: string }[] {
   return conditionalCases(text).flatMap((one) => {
     const conditions = hoursOf(one)
@@ -208,7 +212,7 @@ function casesOf(text: string | undefined): { value: string; conditions: string 
   })
 }
 
-/** The conditions of a case, parted by ` AND `; null where time has no part in them. */
+/** The conditions of a case, separated by ` AND `; null without a time condition. */
 function hoursOf({ conditions }: ConditionalCase): string | null {
   return readConditions(conditions)?.timed === true ? conditions.join(' AND ') : null
 }

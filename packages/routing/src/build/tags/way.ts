@@ -44,7 +44,7 @@ export interface WayFacts {
   readonly limits: readonly WayLimit[]
   /** Rules that hold at certain times only. */
   readonly timed: readonly TimedRule[]
-  /** The tags of the timed rules, which depend on the country's default access; null without conditional tags. */
+  /** The tags of the timed rules, which also depend on the country's default access; null without conditional tags. */
   readonly conditions: Tags | null
   /** Conditions of the way that are not supported. */
   readonly unread: readonly UnreadTag[]
@@ -54,7 +54,7 @@ export interface WayFacts {
   readonly laneTags: Tags
   /** Driving side: the tag `driving_side` of the way, else that of its country once it is known. */
   readonly drivingSide: 'left' | 'right' | null
-  /** Value of `highway` where no tag decides general access, so that the country does; else null. */
+  /** Value of `highway` if the country decides general access, because no tag does; else null. */
   readonly countryClass: string | null
   /** Legal speeds of the country; null where it is unknown or not used. */
   readonly legalSpeeds: LegalSpeeds | null
@@ -68,7 +68,7 @@ export interface WayFlags {
   readonly lit: boolean
   readonly truckRoute: boolean
   readonly dismount: boolean
-  /** Riders must use the path beside the street, by direction. */
+  /** Whether bicycles must use the path beside the street, by direction. */
   readonly sidepathForward: boolean
   readonly sidepathBackward: boolean
   readonly sidewalkLeft: boolean
@@ -76,11 +76,11 @@ export interface WayFlags {
   /** Modes with local access only, along and against its nodes. */
   readonly localForward: number
   readonly localBackward: number
-  /** Leads to a house or a parking space, or past a counter: no way through for any mode. */
+  /** Whether the way is a driveway, parking aisle or drive-through: no through traffic for any mode. */
   readonly yard: boolean
-  /** For motor traffic only, if it is a great road. */
+  /** Whether a major road is for motor traffic only. */
   readonly motorroad: boolean
-  /** Lies inside a crossing. */
+  /** Whether the way lies inside a crossing. */
   readonly internal: boolean
 }
 
@@ -96,7 +96,7 @@ export function wayFacts(said: Tags, construction = false): WayFacts | null {
   if (NO_STREETS.has(highway ?? '') || tags.get('area') === 'yes') return null
   let access = wayAccess(tags)
   if (access === null) {
-    // Closed except at certain hours.
+    // Closed except for timed openings.
     if (wayTimed(tags, NO_ACCESS).every(({ effect }) => effect !== TimedEffect.open)) return null
     access = NO_ACCESS
   }
@@ -138,7 +138,7 @@ export function wayFacts(said: Tags, construction = false): WayFacts | null {
   }
 }
 
-/** A street under construction, read as its future class; null when it is not under construction or names no class. */
+/** A street under construction with its future class; null when it is not under construction or has no class. */
 function planned(tags: Tags): WayFacts | null {
   const highway = tags.get('construction')
   if (highway === undefined || highway === 'construction') return null
@@ -219,7 +219,7 @@ function highwayUse(tags: Tags, access: WayAccess): number | undefined {
   return highway === 'bridleway' ? Use.bridleway : undefined
 }
 
-/** Opens a way to bicycles by its mountain bike tags where no other tag decides. */
+/** Opens a way to bicycles by its mountain bike tags if no other tag decides. */
 function withBicycles(tags: Tags, access: WayAccess): WayAccess {
   const closed = ['access', 'vehicle'].some((key) => closes(key, tags.get(key)))
   const said = (access.tagged & Access.bicycle) !== 0 || closed

@@ -78,7 +78,7 @@ export const AUTO: Profile = {
   costs: carCosts,
 }
 
-/** A car where buses may go. */
+/** A car with the access of buses. */
 export const BUS: Profile = {
   ...AUTO,
   access: Access.bus,
@@ -86,12 +86,10 @@ export const BUS: Profile = {
   most: { ...AUTO.most, locations: 50 },
 }
 
-/** Lanes that private cars may not use are fast. */
+/** Factor of lanes that private cars may not use. */
 const TAXI_LANE_FACTOR = 0.85
 
-/**
- * A car on the edges that taxis may use. It ignores surface, tolls and motorways, and weighs distance on turns only.
- */
+/** A car with the access of taxis. It ignores surface, tolls and motorways, and weighs distance on turns only. */
 export const TAXI: Profile = {
   ...AUTO,
   access: Access.taxi,

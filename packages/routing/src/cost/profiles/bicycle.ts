@@ -101,7 +101,7 @@ function streetFactor(options: OptionReader): (edge: EdgeView) => number {
   const stress = trafficStress(use)
   const livingStreet = 0.2 + use * 0.8
   const track = 0.5 + use
-  /** Factor of the room beside cars, and of how stressful they are. */
+  /** Factor of the space beside cars, and of traffic stress. */
   const traffic = (edge: EdgeView): number => {
     const sidepath = edge.hasSidepath ? SIDEPATH_SHARE * (1 - use) : 0
     const network = edge.isBikeNetwork ? NETWORK_FACTOR : 1
@@ -117,7 +117,7 @@ function streetFactor(options: OptionReader): (edge: EdgeView) => number {
   }
 }
 
-/** How stressful the cars of a street are: their lanes, lorries, class and speed. */
+/** Traffic stress of a street: by its lanes, lorries, class and speed. */
 function trafficStress(useRoads: number): (edge: EdgeView) => number {
   const roads = useRoads >= 0.5 ? 1.5 - useRoads : 2 - useRoads * 2
   const slow = (1 - useRoads) * 0.75 + 0.25

@@ -6,7 +6,7 @@ import { MOTORCYCLE } from './motorcycle.ts'
 import { PEDESTRIAN } from './pedestrian.ts'
 import { TRUCK } from './truck.ts'
 
-/** The ways to travel that a request can name. */
+/** The travel modes that a request can name. */
 export const PROFILES = {
   auto: AUTO,
   bicycle: BICYCLE,

@@ -6,7 +6,7 @@ import { motorTurns } from '../turn-cost.ts'
 import { motorEdges, motorFactors, upTo } from './motor.ts'
 
 const CLASS_WEIGHTS = [1, 0.5, 0.2, 0.1, 0.05, 0.05, 0, 0.5]
-/** Share of the speed that is left on each surface. */
+/** Factor of the speed on each surface. */
 const SURFACE_SPEED = [1, 1, 0.9, 0.6, 0.1, 0, 0, 0]
 const FLAT_HILL_WEIGHT = 0.05
 const BASE = 0.15

@@ -3,7 +3,7 @@ import type { EdgeView } from '../edge-view.ts'
 import { avoidance, byUse, preferences } from '../preferences.ts'
 import { type EdgeCosts, type ModeCosts, type OptionReader, THROUGH_PENALTY } from '../profile.ts'
 
-/** How far `use_highways` counts, by class: motorways, trunk roads. */
+/** Weight of `use_highways`, by class: motorways, trunk roads. */
 const HIGHWAY_SHARE = [1, 0.5, 0, 0, 0, 0, 0, 0]
 const SURFACE_SHARE: Readonly<Record<number, number>> = {
   [Surface.pavedSmooth]: 0,
@@ -15,7 +15,7 @@ const SURFACE_SHARE: Readonly<Record<number, number>> = {
   [Surface.path]: 1,
   [Surface.impassable]: 0,
 }
-/** Metres that count as a second by the preference for short ways. */
+/** Metres that count as a second in the preference for short routes. */
 const METERS_PER_SECOND = 16
 
 /** A figure of an edge. */
@@ -49,7 +49,7 @@ export function motorFactors(options: OptionReader, allowedSpeed = usualSpeed) {
     highways: (edge: EdgeView) => highway * HIGHWAY_SHARE[edge.roadClass]!,
     /** Roughness of the surface. */
     surface: (edge: EdgeView) => SURFACE_SHARE[edge.surface]!,
-    /** Dislike of streets that are faster than the vehicle. */
+    /** Penalty of streets that are faster than the vehicle. */
     overSpeed: (edge: EdgeView) => (fixed > 0 ? 0 : overSpeedPenalty * Math.max(0, allowedSpeed(edge) - top)),
     toll: (edge: EdgeView, dislike: number) => {
       if (!edge.hasToll) return 0
@@ -62,7 +62,7 @@ export function motorFactors(options: OptionReader, allowedSpeed = usualSpeed) {
   }
 }
 
-/** Costs of edges from the speed and the factor of a mode, and its preference for short ways. */
+/** Costs of edges from the speed and the factor of a mode, and its preference for short routes. */
 export function motorEdges(
   { number, is }: OptionReader,
   speed: EdgeFigure,
@@ -81,7 +81,7 @@ export function motorEdges(
   }
 }
 
-/** Rules of motor vehicles that use surfaces up to a roughness and may begin on any edge. */
+/** Rules of motor vehicles for surfaces up to a roughness; they may begin on any edge. */
 export function upTo(surface: number): Pick<ModeCosts, 'mayPass' | 'mayEnd' | 'throughLocal'> {
   return { mayPass: (edge) => edge.surface <= surface, mayEnd: () => true, throughLocal: THROUGH_PENALTY }
 }

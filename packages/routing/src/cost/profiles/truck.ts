@@ -69,7 +69,7 @@ function truckEdges(options: OptionReader): EdgeCosts {
     slowerSpeed,
   )
   const fixed = options.number('fixed_speed')
-  // A speed that a request fixes gives way to that of trucks alone.
+  // The truck speed of an edge takes precedence over a higher fixed speed of the request.
   const fixedSpeed = (edge: EdgeView): number => Math.min(edge.truckSpeed || fixed, fixed)
   const offRoute = steep(options.number('use_truck_route'))
   const factor = (edge: EdgeView): number => {
@@ -84,7 +84,7 @@ function truckEdges(options: OptionReader): EdgeCosts {
   return motorEdges(options, fixed > 0 ? fixedSpeed : speed, factor)
 }
 
-/** Speed of trucks in km/h: their own limit where it is lower. */
+/** Speed of trucks in km/h: their own limit if it is lower. */
 function slowerSpeed({ speed, truckSpeed }: EdgeView): number {
   return truckSpeed > 0 && truckSpeed < speed ? truckSpeed : speed
 }

@@ -15,13 +15,13 @@ import type { GuidedLeg } from '../steps.ts'
 import { isBackward, isForward, junctionAt } from './junction.ts'
 import { decideKind, SHORT_CONTINUE_METERS } from './kind.ts'
 
-/** Longest stretch inside a crossing, and longest turn channel, in metres. */
+/** Maximum length of a part inside a crossing, and of a turn channel, in metres. */
 const MOST_INSIDE_METERS = 32
 const MOST_CHANNEL_METERS = 200
-/** A turn channel shorter than this belongs to its turn wherever it leads. */
+/** A turn channel shorter than this belongs to its turn regardless of its target. */
 const SHORT_CHANNEL_METERS = 36
 
-/** Three maneuvers in a row; the first two are the same where the leg begins. */
+/** Three consecutive maneuvers; the first two are the same at the beginning of the leg. */
 interface Window {
   readonly leg: GuidedLeg
   readonly maneuvers: readonly Maneuver[]
@@ -35,7 +35,7 @@ interface Window {
 type Outcome = 'extend' | 'absorb' | 'apart' | undefined
 type Rule = (window: Window) => Outcome
 
-/** The rules in the order that decides, after Valhalla 3.6 (`odin/maneuversbuilder.cc`, Combine). */
+/** The rules in order of precedence, after Valhalla 3.6 (`odin/maneuversbuilder.cc`, Combine). */
 const RULES: readonly Rule[] = [
   ({ current, next }) => (standsAlone(current) || standsAlone(next) ? 'apart' : undefined),
   ({ current, next }) => (current.driveOnRight === next.driveOnRight ? undefined : 'apart'),
@@ -52,7 +52,7 @@ const RULES: readonly Rule[] = [
   shortTurnOntoRamp,
 ]
 
-/** Joins maneuvers that a traveller perceives as one, until there are no more of them. */
+/** Joins maneuvers that a traveller perceives as one, until no more can be joined. */
 export function combineManeuvers(leg: GuidedLeg, given: readonly Maneuver[]): Maneuver[] {
   let maneuvers = [...given]
   for (let changed = true; changed;) {
@@ -115,7 +115,7 @@ const INHERITED = [
   'includesObvious',
 ] as const
 
-/** Makes a maneuver begin where the one before it does. */
+/** Makes a maneuver begin at the begin of the one before it. */
 function beginEarlier(next: Maneuver, current: Maneuver): void {
   next.meters += current.meters
   next.seconds += current.seconds
@@ -132,7 +132,7 @@ function trailOf({ trail, unnamedTrail }: Maneuver): string {
   return trail === 'none' ? trail : `${trail} ${unnamedTrail}`
 }
 
-/** Whether a maneuver may be a short part inside a crossing that the map does not mark as such. */
+/** Whether a maneuver may be a short part inside a crossing that is not tagged as such. */
 function maybeInside({ before, current, next }: Window): boolean {
   const circles = before.roundabout || current.roundabout || next.roundabout
   return (
@@ -145,7 +145,7 @@ function maybeInside({ before, current, next }: Window): boolean {
   )
 }
 
-/** Two turns to the same side over a short stretch, back along the same street. */
+/** Two turns to the same side within a short distance, back along the same street. */
 function turnsAroundInside(window: Window): Outcome {
   const { before, current, next } = window
   if (!maybeInside(window) || !allCommon(before.names, next.names)) return undefined
@@ -155,7 +155,7 @@ function turnsAroundInside(window: Window): Outcome {
   return absorbShort(window, side === 'left' ? Kind.uturnLeft : Kind.uturnRight)
 }
 
-/** A short turn right before a ramp that goes straight on. */
+/** A short turn directly before a ramp that goes straight on. */
 function shortTurnOntoRamp(window: Window): Outcome {
   const side = directionOf(window.current.turnDegrees)
   if (!maybeInside(window) || (side !== 'left' && side !== 'right')) return undefined
@@ -221,7 +221,7 @@ function leadsTheSameWay(current: Maneuver, next: Maneuver, turn: number): boole
   return current.direction === 'keepStraight' && turn === Turn.straight
 }
 
-/** The street goes straight on under a name it had before, or without one as before. */
+/** The street continues straight on under a name it already had, or without a name as before. */
 function sameStreet({ leg, current, next }: Window): Outcome {
   const special = next.internal || current.ramp || next.ramp || current.roundabout || next.roundabout
   const channel = leg.steps[next.beginNode]?.use === Use.turnChannel

@@ -9,12 +9,12 @@ import { crossesForward, isFork, isTee, isWalkersFork, turnsBackAround } from '.
 import { isFootway, isForward, tellsRoundabouts } from './junction.ts'
 
 /**
- * Whether a maneuver also covers the step before it; undefined passes on to the next rule. May record the reason in the
- * maneuver.
+ * Whether a maneuver also covers the step before it; undefined passes to the next rule. A rule may record its reason in
+ * the maneuver.
  */
 type Rule = (junction: Junction, maneuver: Maneuver) => boolean | undefined
 
-/** The rules in the order that decides, after Valhalla 3.6 (`odin/maneuversbuilder.cc`, CanManeuverIncludePrevEdge). */
+/** The rules in order of precedence, after Valhalla 3.6 (`odin/maneuversbuilder.cc`, CanManeuverIncludePrevEdge). */
 const RULES: readonly Rule[] = [
   ({ before }, maneuver) => (maneuver.driveOnRight === before.driveOnRight ? undefined : false),
   alike(
@@ -74,7 +74,7 @@ export function coversStepBefore(junction: Junction, maneuver: Maneuver): boolea
   return false
 }
 
-/** Steps of a kind form one maneuver, apart from all other steps. */
+/** Steps of a kind form one maneuver, separate from all other steps. */
 function alike(is: (maneuver: Maneuver) => boolean, was: (before: Step) => boolean): Rule {
   return ({ before }, maneuver) => {
     if (is(maneuver) !== was(before)) return false
@@ -82,7 +82,7 @@ function alike(is: (maneuver: Maneuver) => boolean, was: (before: Step) => boole
   }
 }
 
-/** Stretches of a kind stay apart from all others. */
+/** Steps of a kind are separate from all other steps. */
 function differs(is: (maneuver: Maneuver) => boolean, was: (before: Step) => boolean): Rule {
   return ({ before }, maneuver) => (is(maneuver) === was(before) ? undefined : false)
 }

@@ -16,7 +16,7 @@ import {
 import type { Junction } from '../steps.ts'
 
 /**
- * Whether the way splits so that an instruction has to name the side to keep to. These and the following rules, with
+ * Whether the road forks so that an instruction must name the side to keep to. These and the following rules, with
  * their angles, are those of Valhalla 3.6 (`odin/maneuversbuilder.cc`).
  */
 export function isFork(junction: Junction): boolean {
@@ -62,7 +62,7 @@ function splitsOff({ before, after, view }: Junction): boolean {
   )
 }
 
-/** Whether the lanes of a motorway are shared out between it and a ramp. */
+/** Whether the lanes of a motorway are divided between it and a ramp. */
 function lanesSplit(junction: Junction): boolean {
   const { before, after, view, degrees } = junction
   const other = view.crossings[0]!
@@ -77,7 +77,7 @@ function lanesSplit(junction: Junction): boolean {
   return before.lanes > 2 && after.lanes === half && other.lanes === half
 }
 
-/** Whether the additional lane before an exit is about as long as one is to slow down on. */
+/** Whether the additional lane before an exit has about the length of a deceleration lane. */
 function isDecelerationLane({ leg, node, before }: Junction): boolean {
   const usual = before.speed < 80 ? 100 : 1.41994 * before.speed + 35.09388
   const most = usual * 1.35
@@ -91,7 +91,7 @@ function isDecelerationLane({ leg, node, before }: Junction): boolean {
   return meters < most && meters > usual * 0.65
 }
 
-/** Whether walkers have to choose between ways of the same kind. */
+/** Whether pedestrians must choose between ways of the same kind. */
 export function isWalkersFork({ before, after, view, degrees }: Junction): boolean {
   if (before.travelMode !== 'pedestrian' || after.travelMode !== 'pedestrian') return false
   if (!isQuiteStraight(degrees) || view.crossings.length > 2) return false
@@ -107,7 +107,7 @@ function isQuiteStraight(degrees: number): boolean {
   return degrees > 315 || degrees < 45
 }
 
-/** Whether the way ends at a street that leads to both sides; `named` when it keeps its name there. */
+/** Whether the way ends at a street with both sides open; `named` when it keeps its name there. */
 export function isTee({ view, degrees }: Junction, named: boolean): boolean {
   if (view.crossings.length !== 1 || !view.someTravelled()) return false
   if (named && !view.someOpen(({ use }) => use !== Use.track)) return false
@@ -116,7 +116,7 @@ export function isTee({ view, degrees }: Junction, named: boolean): boolean {
   return (turn === Turn.right && other === Turn.left) || (turn === Turn.left && other === Turn.right)
 }
 
-/** The side to which the way turns back along the other carriageway of the same street, if it does. */
+/** The side of a U-turn onto the other carriageway of the same street; null for other turns. */
 export function turnsBackAround({ before, after, view, degrees }: Junction): 'left' | 'right' | null {
   if (!after.driveOnRight || !before.oneway || !after.oneway) return null
   if (commonNames(before.names, after.names).length === 0) return null

@@ -5,7 +5,7 @@ import { bend, CrossingView } from '../crossings.ts'
 import type { TravelMode } from '../../cost/profile.ts'
 import type { GuidedLeg, Junction, Step } from '../steps.ts'
 
-/** The junction at a node; null where the leg begins or ends. Made once, as seen on arrival. */
+/** The junction at a node, as seen on arrival; null at the begin and the end of the leg. Created once. */
 export function junctionAt(leg: GuidedLeg, node: number, mode?: TravelMode): Junction | null {
   const before = leg.steps[node - 1]
   const after = leg.steps[node]
@@ -50,24 +50,24 @@ export function isNearStraight(degrees: number): boolean {
   return degrees > 329 || degrees < 31
 }
 
-/** Whether an angle leads back. */
+/** Whether an angle leads backwards. */
 export function isBackward(degrees: number): boolean {
   return degrees > 124 && degrees < 236
 }
 
-/** How much straighter another way must be to count as straighter. */
+/** Minimum difference in degrees for another way to count as straighter. */
 const STRAIGHTER_DEGREES = 10
 
-/** Whether the route continues at least as straight as some other way. */
+/** Whether the route continues about as straight as another way, or straighter. */
 export function isStraightest(degrees: number, other: number): boolean {
   if (!isWideForward(degrees)) return false
   return Math.abs(bend(degrees) - bend(other)) <= STRAIGHTER_DEGREES || bend(degrees) <= bend(other)
 }
 
-/** How much less important a street may be and still matter. */
+/** Maximum number of classes by which a significant street may be less important. */
 const SIGNIFICANT_CLASSES = 2
 
-/** Whether a street is important enough beside the one that was travelled. */
+/** Whether a street is important enough compared with the travelled one. */
 export function isSignificant(roadClass: number, travelled: number): boolean {
   return roadClass - travelled <= SIGNIFICANT_CLASSES
 }
@@ -81,7 +81,7 @@ export function isFerry(use: number): boolean {
   return use === Use.ferry || use === Use.railFerry
 }
 
-/** Whether an edge is a stretch of street and no ramp, turn channel or ferry. */
+/** Whether an edge is an ordinary road: no ramp, turn channel or ferry. */
 export function isPlainRoad({ use }: { use: number }): boolean {
   return use !== Use.ramp && use !== Use.turnChannel && !isFerry(use)
 }
@@ -94,7 +94,7 @@ export function isService({ roadClass }: { roadClass: number }): boolean {
   return roadClass === RoadClass.service
 }
 
-/** Whether roundabouts are announced: walkers go around them as along any street. */
+/** Whether roundabouts are announced. For pedestrians they are ordinary streets. */
 export function tellsRoundabouts(mode: TravelMode): boolean {
   return mode !== 'pedestrian'
 }

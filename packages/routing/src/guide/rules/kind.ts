@@ -12,13 +12,13 @@ import {
   tellsRoundabouts,
 } from './junction.ts'
 
-/** Shorter continuations on a motorway are not worth words of their own, in metres. */
+/** Minimum metres of a continuation on a motorway that is announced. */
 export const SHORT_CONTINUE_METERS = 600
 const SIMILAR_STRAIGHT_DEGREES = 30
 
 /**
- * Sets the kind of a maneuver, unless it is set already. Parts of crossings and turn channels stay undecided as long as
- * they may become part of the next maneuver.
+ * Sets the kind of a maneuver, unless it is set already. With `undecidedParts`, parts of crossings and turn channels
+ * stay undecided, because they may become part of the next maneuver.
  */
 export function decideKind(leg: GuidedLeg, maneuver: Maneuver, undecidedParts: boolean): void {
   if (maneuver.kind !== Kind.none) return
@@ -108,7 +108,7 @@ function turnKind(junction: Junction | null, maneuver: Maneuver): number {
   }
 }
 
-/** Straight on by the angle, but something else may be there that is just as straight. */
+/** Straight on by the angle, unless another way is as straight. */
 function straightKind(junction: Junction, maneuver: Maneuver): number {
   const { before, after, view } = junction
   const { direction } = maneuver
@@ -134,7 +134,7 @@ function straightKind(junction: Junction, maneuver: Maneuver): number {
   return right ? Kind.stayRight : Kind.stayLeft
 }
 
-/** A bend that travellers do not perceive as a turn: all other streets turn off further, or there are none. */
+/** A bend that travellers do not perceive as a turn: all other streets turn off further, or there are no others. */
 function isHardlyATurn(junction: Junction, maneuver: Maneuver, right: boolean): boolean {
   const sides = junction.view.sides(junction.degrees)
   const same = right ? sides.right : sides.left

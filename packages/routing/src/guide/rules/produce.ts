@@ -9,18 +9,20 @@ import { coversStepBefore } from './divide.ts'
 import { isFootway, isStraightest, junctionAt, tellsRoundabouts } from './junction.ts'
 import { decideKind } from './kind.ts'
 
-/** Stairs shorter than this are not announced, in metres. */
+/** Minimum length of stairs that are announced, in metres. */
 const SHORT_STAIRS_METERS = 3
-/** Speeds for how soon a maneuver comes, in km/h. */
+/** Speeds in km/h for estimating the time until a maneuver. */
 const PLAIN_SPEED: Readonly<Record<'pedestrian' | 'bicycle', number>> = { pedestrian: 5.1, bicycle: 20 }
 
-/** The sides on which the ends of a leg lie. */
+/** Sides of the street on which the ends of a leg are. */
 export interface Sides {
   readonly origin: 'left' | 'right' | null
   readonly destination: 'left' | 'right' | null
 }
 
-/** Divides a leg into maneuvers, from its end to its beginning, because an instruction depends on the way ahead. */
+/**
+ * Divides a leg into maneuvers, from the end to the beginning, because an instruction depends on the steps after it.
+ */
 export function produceManeuvers(leg: GuidedLeg, sides: Sides): Maneuver[] {
   const last = leg.steps.length
   const maneuvers = [arrival(leg, sides.destination)]
@@ -60,7 +62,7 @@ function arrival({ steps }: GuidedLeg, side: Sides['destination']): Maneuver {
   }
 }
 
-/** A maneuver that ends at a node, with the step before it. */
+/** Begins a maneuver that ends at a node, with the step before it. */
 function beginManeuver(leg: GuidedLeg, node: number): Maneuver {
   const before = leg.steps[node - 1]!
   const { use } = before
@@ -118,7 +120,7 @@ export function basicSeconds(mode: TravelMode, { meters, speed }: Step): number 
   return Math.round((meters * 3.6) / (mode === 'drive' ? speed : PLAIN_SPEED[mode]))
 }
 
-/** Exits of a roundabout that the route passes at a node: those on the outside, which is the driving side. */
+/** Number of roundabout exits that the route passes at a node: the exits on the outside, which is the driving side. */
 function exitsPassed(leg: GuidedLeg, node: number): number {
   const before = leg.steps[node - 1]!
   const isRoad = before.use === Use.road || before.use === Use.serviceRoad

@@ -9,12 +9,12 @@ import { isNearStraight, junctionAt } from './junction.ts'
 import { decideKind } from './kind.ts'
 import { basicSeconds, secondsAt } from './produce.ts'
 
-/** A fork at the end of a ramp that is shorter than this belongs to the ramp, in metres. */
+/** Maximum length of a fork at the end of a ramp that belongs to the ramp, in metres. */
 const SMALL_FORK_METERS = 125
-/** Names with more words or letters are too long for a short cue. */
+/** Maximum words and letters of a name in a short cue. */
 const MOST_WORDS = 5
 const MOST_LETTERS = 25
-/** Names in a cue. */
+/** Maximum number of names in a cue. */
 const CUE_NAMES = 2
 
 /** Completes combined maneuvers, in the order of Valhalla 3.6 (`odin/maneuversbuilder.cc`, Build). */
@@ -32,7 +32,7 @@ export function refineManeuvers(leg: GuidedLeg, given: readonly Maneuver[]): Man
   return combined
 }
 
-/** Makes leaving a roundabout a part of entering it. */
+/** Merges the maneuver of leaving a roundabout into that of entering it. */
 export function joinRoundaboutExits(maneuvers: readonly Maneuver[]): Maneuver[] {
   return maneuvers.filter((exit, i) => {
     const enter = maneuvers[i - 1]
@@ -45,14 +45,14 @@ export function joinRoundaboutExits(maneuvers: readonly Maneuver[]): Maneuver[] 
   })
 }
 
-/** Each maneuver but the first and the last, with its neighbours. */
+/** Each maneuver except the first and the last, with its neighbours. */
 function* inner(maneuvers: readonly Maneuver[]): Iterable<{ before: Maneuver; current: Maneuver; next: Maneuver }> {
   for (let i = 1; i + 1 < maneuvers.length; i++) {
     yield { before: maneuvers[i - 1]!, current: maneuvers[i]!, next: maneuvers[i + 1]! }
   }
 }
 
-/** Moves to the front of each sign the texts that the next sign, or the names of the next street, repeat. */
+/** Orders the texts of each sign by how often the next sign, or the names of the next street, repeat them. */
 function countSigns(maneuvers: readonly Maneuver[]): void {
   for (let i = maneuvers.length - 1; i > 0; i--) {
     const before = maneuvers[i - 1]!.signs
@@ -67,7 +67,7 @@ function countSigns(maneuvers: readonly Maneuver[]): void {
   }
 }
 
-/** Notes on which sides streets branch off on the way, behind the crossing where the maneuver begins. */
+/** Sets the sides on which streets branch off after the crossing where the maneuver begins. */
 function noteBranches(leg: GuidedLeg, maneuver: Maneuver): void {
   let first = maneuver.beginNode
   while (first < maneuver.endNode && (leg.steps[first]!.internal || leg.steps[first]!.use === Use.turnChannel)) first++
@@ -80,7 +80,7 @@ function noteBranches(leg: GuidedLeg, maneuver: Maneuver): void {
   }
 }
 
-/** Gives a roundabout its own name, without the names of passing streets, and the street at its exit. */
+/** Sets the roundabout's own name, without names of the streets through it, and the street at its exit. */
 function nameCircles(maneuvers: readonly Maneuver[]): void {
   for (const { before, current, next } of inner(maneuvers)) {
     if (!current.roundabout) continue
@@ -107,7 +107,7 @@ const TURNS = new Set<number>([
 const STAYS = new Set<number>([Kind.stayStraight, Kind.stayRight, Kind.stayLeft])
 const UTURNS = new Set<number>([Kind.uturnRight, Kind.uturnLeft])
 
-/** Notes where one turns or keeps to a side to stay on the same street. */
+/** Marks maneuvers that turn or keep to a side to stay on the same street. */
 function noteStaying(maneuvers: readonly Maneuver[]): void {
   for (const { before, current, next } of inner(maneuvers)) {
     const similar = allCommon(current.names, before.names)
@@ -118,7 +118,7 @@ function noteStaying(maneuvers: readonly Maneuver[]): void {
   }
 }
 
-/** A ramp without signs is called by the street it leads to. */
+/** Gives a ramp without signs the name of the street it leads to. */
 function signRamps(maneuvers: readonly Maneuver[]): void {
   maneuvers.slice(0, -1).forEach((current, i) => {
     const before = maneuvers[i - 1] ?? current
@@ -132,7 +132,7 @@ function signRamps(maneuvers: readonly Maneuver[]): void {
 
 const MOVABLE = new Set<number>([...TURNS, ...UTURNS, Kind.rampRight, Kind.rampLeft, Kind.stayRight, Kind.stayLeft])
 
-/** Where a turn begins with a straight step inside a crossing, that step moves to the maneuver before. */
+/** Moves a straight step inside a crossing at the beginning of a turn to the previous maneuver. */
 function moveTurnsBehindCrossings(leg: GuidedLeg, maneuvers: readonly Maneuver[]): void {
   for (let i = 1; i < maneuvers.length; i++) {
     const before = maneuvers[i - 1]!
@@ -188,7 +188,7 @@ function collapseForks(maneuvers: readonly Maneuver[]): Maneuver[] {
   return kept
 }
 
-/** A merge at the end of a ramp is part of the ramp. */
+/** Merges a merge at the end of a ramp into the ramp. */
 function collapseMerges(maneuvers: readonly Maneuver[]): Maneuver[] {
   const kept: Maneuver[] = []
   for (const maneuver of maneuvers) {

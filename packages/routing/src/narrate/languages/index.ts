@@ -10,7 +10,7 @@ interface LanguageFile extends Omit<Phrases, 'ferry'> {
   readonly examples: Readonly<Record<string, string>>
 }
 
-/** Languages that also answer to the short tag where files of several regions exist; the first is the fallback. */
+/** Languages that also match their short tag when files of several regions exist; the first is the fallback. */
 const MAIN = ['en-US', 'pt-BR']
 
 /** The files of the languages, the main ones first. */
@@ -18,7 +18,7 @@ export const LANGUAGE_FILES: readonly LanguageFile[] = (Object.values(files) as 
   (a, b) => rankOf(a) - rankOf(b),
 )
 
-/** The languages that narration speaks; the first of a kind also answers to its short tag. */
+/** The languages of narration; the first region of a language also matches its short tag. */
 export const LANGUAGES: readonly Phrases[] = LANGUAGE_FILES.map(
   ({ ferry, about: _about, examples: _examples, ...rest }) => ({
     ...rest,
@@ -28,7 +28,7 @@ export const LANGUAGES: readonly Phrases[] = LANGUAGE_FILES.map(
 
 const AMERICAN = LANGUAGES[0]!
 
-/** Languages that are answered by another tag: Norwegian without its form, and Nynorsk, by Bokmål. */
+/** Tags that another language serves: Norwegian without a form and Nynorsk use Bokmål. */
 const SAME_LANGUAGE: Readonly<Record<string, string>> = { no: 'nb', nn: 'nb' }
 
 const byTag = new Map<string, Phrases>()
@@ -39,8 +39,8 @@ for (const phrases of LANGUAGES) {
 }
 
 /**
- * The words of a language, and its tag as it was asked for. An unsupported region falls back to its language (`de-AT`
- * to `de-DE`, RFC 4647, Lookup), an unsupported language to American English.
+ * The phrases of a language, and its requested tag. An unsupported region falls back to its language (`de-AT` to
+ * `de-DE`, RFC 4647, Lookup), an unsupported language to American English.
  */
 export function languageOf(asked: string | null): { phrases: Phrases; tag: string } {
   if (asked === null) return { phrases: AMERICAN, tag: AMERICAN.tag }
@@ -57,7 +57,7 @@ function rankOf({ tag }: LanguageFile): number {
   return MAIN.includes(tag) ? MAIN.indexOf(tag) : MAIN.length
 }
 
-/** Whether a language is spoken, in some region. */
+/** Whether a language is supported, in some region. */
 export function isSpoken(asked: string): boolean {
   const language = asked.toLowerCase().split(/[-_]/)[0]!
   return byTag.has(SAME_LANGUAGE[language] ?? language)

@@ -1,6 +1,6 @@
 import { UNREACHABLE } from '../search.ts'
 
-/** Arcs of a topology that are kept or left out by the bits of one word. */
+/** Number of arcs of a topology per word of presence bits. */
 const WORD = 32
 
 /**
@@ -10,7 +10,7 @@ const WORD = 32
  */
 export interface ArcPool {
   readonly words: Uint16Array
-  /** The same bytes. */
+  /** The same memory as bytes. */
   readonly bytes: Uint8Array
 }
 
@@ -29,12 +29,12 @@ export const Format = {
 /** An offset in 16-bit words, below the format. */
 export const OFFSET = 2 ** 30 - 1
 export const FORMAT_SHIFT = 30
-/** Byte of a middle that is stored behind the others. */
+/** Byte value for a middle that is stored after the others. */
 const FAR = 255
 
 /**
- * One direction of a customized hierarchy: those arcs of the topology that some cheapest path needs. Heads are the
- * topology's; an arc that is left out costs a bit.
+ * One direction of a customized hierarchy: those arcs of the topology that some cheapest path needs. Heads are those of
+ * the topology; a dropped arc takes one bit.
  */
 export interface SearchArcs {
   /** For each 32 arcs of the topology a bit per kept arc, then the format and offset of their data. */
@@ -46,18 +46,18 @@ export interface SearchArcs {
 export interface CustomizedArcs {
   /** Weight by arc of the topology; `UNREACHABLE` where the arc is left out. */
   readonly weight: Int32Array
-  /** How far below its lower rank an arc's middle is; 0 for an arc of the input graph. */
+  /** Distance in ranks of an arc's middle below its lower rank; 0 for an arc of the input graph. */
   readonly middle: Int32Array
 }
 
-/** Collects what the arcs of metrics carry. */
+/** Collects and packs the arcs of metrics. */
 export class ArcPacker {
   #words = new Uint16Array(2 ** 16)
   #size = 0
   readonly #weight = new Int32Array(WORD)
   readonly #middle = new Int32Array(WORD)
 
-  /** @param pool one to add to */
+  /** @param pool an existing pool to extend */
   constructor(pool?: ArcPool) {
     if (pool === undefined) return
     this.#words = pool.words.slice()
@@ -67,7 +67,7 @@ export class ArcPacker {
   /**
    * Adds the arcs of a direction.
    *
-   * @param like the index of a direction whose arcs are in the pool and which may be much alike
+   * @param like the index of a similar direction whose arcs are in the pool
    * @returns their index
    */
   add({ weight, middle }: CustomizedArcs, like?: Uint32Array): Uint32Array {
@@ -107,7 +107,7 @@ export class ArcPacker {
     return poolOf(this.words.slice())
   }
 
-  /** Writes the arcs of a word behind the others. */
+  /** Appends the arcs of a word. */
   #write(count: number): { format: number; length: number } {
     const weights = this.#weight
     const middles = this.#middle
@@ -162,7 +162,7 @@ export function weightOfArc(arcs: SearchArcs, arc: number): number {
   return low | (bytes[above + 2 * before]! << 16) | (bytes[above + 2 * before + 1]! << 24)
 }
 
-/** How far below its lower rank the middle of a kept arc is; 0 for an arc of the input graph. */
+/** Distance in ranks of a kept arc's middle below its lower rank; 0 for an arc of the input graph. */
 export function middleOfArc(arcs: SearchArcs, arc: number): number {
   const { kept, format, offset, before } = placeOf(arcs, arc)
   const { bytes } = arcs.pool
@@ -194,7 +194,7 @@ function grown({ buffer, length }: Uint16Array<ArrayBuffer>): Uint16Array<ArrayB
   return new Uint16Array(buffer.transfer(2 * Math.ceil(1.5 * length)))
 }
 
-/** How many bits of a word are set (Warren, "Hacker's Delight", section 5-1). */
+/** Number of set bits of a word (Warren, "Hacker's Delight", section 5-1). */
 export function ones(word: number): number {
   let bits = word - ((word >>> 1) & 0x55555555)
   bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333)

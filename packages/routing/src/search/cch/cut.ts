@@ -1,11 +1,11 @@
 import type { FlowGraph } from './flow.ts'
 
-/** Each side of a cut gets at least this share of the places. */
+/** Minimum share of the places on each side of a cut. */
 const TERMINAL_SHARE = 0.25
 
-/** The sparsest cut that flows in four directions find between weighted places of a graph. */
+/** The sparsest cut between weighted places of a graph that flows in four directions find. */
 export class Cut {
-  /** The half of each place: 1 for the first. */
+  /** The side of each place: 1 for the first half. */
   side = new Uint8Array(0)
   #count = 0
   #x = new Float64Array(0)

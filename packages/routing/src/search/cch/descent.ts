@@ -3,18 +3,19 @@ import { Format, FORMAT_SHIFT, OFFSET, ones, type SearchArcs } from './arcs.ts'
 import type { Climb } from './hierarchy.ts'
 import type { UpperArcs } from './topology.ts'
 
-/** Ranks that are looked at in one step. */
+/** Number of ranks per step. */
 const STEP = 2 ** 16
 
-/** State of a rank: nothing below it needs a visit, something may, or it is above a seed. */
+/** State of a rank: no rank below it needs a visit, some may need one, or it is above a seed. */
 const DEAD = 0
 const ALIVE = 1
 const CHAIN = 2
 
 /**
- * Costs between some seeds and all ranks that cost no more than a limit: after a climb from the seeds, each rank looks at
- * those above it, from the highest down, and what is below ranks that all cost more is left out (Delling, Goldberg,
- * Nowatzyk and Werneck, "PHAST: Hardware-accelerated shortest path trees", 2011). 13 bytes per rank; not re-entrant.
+ * Costs between some seeds and all ranks that cost no more than a limit: after a climb from the seeds, the cost of each
+ * rank is computed from the ranks above it, from the highest down. Ranks below ranks that all exceed the limit are
+ * skipped (Delling, Goldberg, Nowatzyk and Werneck, "PHAST: Hardware-accelerated shortest path trees", 2011). 13 bytes
+ * per rank; not re-entrant.
  */
 export class Descent {
   /**
@@ -25,7 +26,7 @@ export class Descent {
   readonly #known: Uint32Array
   #knownCount = 0
   readonly #topology: UpperArcs
-  /** The lowest rank below each in the elimination tree; all ranks between are below it, too. */
+  /** The lowest rank below each in the elimination tree; all ranks in between are also below it. */
   readonly #lowest: Uint32Array
   readonly #state: Uint8Array
 
@@ -38,7 +39,7 @@ export class Descent {
     this.#lowest = lowestBelow(topology)
   }
 
-  /** The ranks that cost no more than the limit of the latest run. */
+  /** The ranks within the limit of the latest run. */
   get known(): Uint32Array {
     return this.#known.subarray(0, this.#knownCount)
   }
@@ -46,8 +47,8 @@ export class Descent {
   /**
    * Finds the costs, in steps.
    *
-   * @param climb a climb from the seeds that is done; it is read in the first step only
-   * @param arcs the other direction than that of the climb
+   * @param climb a finished climb from the seeds; it is read in the first step only
+   * @param arcs the opposite direction of the climb
    */
   *run(climb: Climb, arcs: SearchArcs, limit: number): Generator<void> {
     const chains = new Map<number, number>()
@@ -63,8 +64,8 @@ export class Descent {
   }
 
   /**
-   * Visits some ranks below one, and returns the last. A generator in place of this function would not be compiled
-   * while it runs.
+   * Visits some ranks below one, and returns the last. Not a generator, because the engine does not optimise a
+   * generator while it runs.
    */
   #look(above: number, chains: ReadonlyMap<number, number>, arcs: SearchArcs, limit: number): number {
     const { firstUp, firstHead, upHead } = this.#topology
@@ -92,7 +93,7 @@ export class Descent {
     return rank
   }
 
-  /** The least cost of a rank over those above it. */
+  /** The minimum cost of a rank via the ranks above it. */
   #least(rank: number, arcs: SearchArcs, known: number): number {
     const { cost } = this
     const { firstUp, firstHead, upHead } = this.#topology
@@ -129,7 +130,7 @@ export class Descent {
     return least
   }
 
-  /** Whether a rank above, over which every path to lower ranks leads, costs no more than a limit. */
+  /** Whether a rank above, through which every path to lower ranks leads, is within a limit. */
   #isAnyAbove(rank: number, limit: number): boolean {
     const { firstUp, firstHead, upHead } = this.#topology
     const end = firstHead[rank]! + firstUp[rank + 1]! - firstUp[rank]!

@@ -1,6 +1,6 @@
 /**
- * An undirected graph in which flows run from sources to sinks; an edge takes one unit in either direction. It is filled
- * again for each use; its memory is reused.
+ * An undirected graph for flows from sources to sinks; an edge has capacity 1 in either direction. It is refilled for
+ * each use, and its memory is reused.
  */
 export class FlowGraph {
   count = 0
@@ -63,7 +63,7 @@ export class FlowGraph {
       end += node < this.count ? first[node]! : 0
       first[node] = end
     }
-    // Filled from their ends, which leaves the beginnings.
+    // Filled from their ends, which leaves the offsets at the beginnings.
     for (let edge = edges - 1; edge >= 0; edge--) {
       const there = --first[this.#tail[edge]!]!
       const back = --first[this.#head[edge]!]!
@@ -137,7 +137,10 @@ export class FlowGraph {
     return sinkLevel >= 0
   }
 
-  /** Pushes a unit from a source to a sink along the layers, where one fits; depth-first, with the queue as its stack of nodes. */
+  /**
+   * Pushes a unit from a source to a sink along the layers, if possible; depth-first, with the queue as its stack of
+   * nodes.
+   */
   #augment(source: number): boolean {
     const [first, level, pointer, path] = [this.#first, this.#level, this.#pointer, this.#queue]
     let depth = 0

@@ -5,10 +5,10 @@ import type { Climb, Ranking } from './hierarchy.ts'
 import type { HierarchyMetric } from './metric.ts'
 import type { UpperArcs } from './topology.ts'
 
-/** Vertices that are followed in one step. */
+/** Number of followed vertices per step. */
 const STEP = 2 ** 14
 
-/** Offset that is subtracted from the cost of a followed vertex: it makes all of these lower than any other cost. */
+/** Offset that is subtracted from the cost of a followed vertex, so that it is lower than any other cost. */
 const REACHED = 2 ** 30 + 2 ** 29
 const LOWEST = -(2 ** 29)
 
@@ -24,9 +24,9 @@ export interface HierarchySweepTerms {
 type Rules = Omit<SweepRules, 'extra'>
 
 /**
- * The cheapest paths that `Sweep` finds, by a hierarchy that holds the same weights: first the costs of all that costs no
- * more than a guess, then from the seeds on along the arcs that make up the difference of the costs at their ends. Where
- * paths that lead on cost more, a plain sweep goes on.
+ * The cheapest paths that `Sweep` finds, by a hierarchy that holds the same weights: first the costs of all vertices up
+ * to a guess, then the paths from the seeds along arcs whose weight equals the difference of the costs at their ends.
+ * Beyond the guess, a plain sweep continues.
  */
 export class HierarchySweep implements Swept {
   readonly #graph: ArcGraph
@@ -34,16 +34,16 @@ export class HierarchySweep implements Swept {
   readonly #rank: Uint32Array
   readonly #vertex: Uint32Array
   readonly #descent: Descent
-  /** Cost by vertex if it is at most the guess, lowered by `REACHED` where a path was followed to it. */
+  /** Cost by vertex if it is at most the guess, minus `REACHED` when a path was followed to it. */
   readonly #cost: Int32Array
-  /** A bit for each vertex that was reached. */
+  /** A bit for each reached vertex. */
   readonly #isReached: Uint32Array
   readonly #seconds: Float64Array
   readonly #meters: Float64Array
-  /** The vertices to follow, the latest first: it is near the one before. In the end all that were reached. */
+  /** Stack of vertices to follow; the latest is near the previous one. At the end, all reached vertices. */
   readonly #reached: Uint32Array
   #reachedCount = 0
-  /** The cheapest arcs over which paths come to cost more than the guess, by where they lead. */
+  /** The cheapest arcs that lead beyond the guess, by head. */
   readonly #beyond = new Map<number, SweepSeed>()
   #plain: Sweep | null = null
 
@@ -61,7 +61,7 @@ export class HierarchySweep implements Swept {
     this.#reached = new Uint32Array(graph.vertexCount)
   }
 
-  /** In the order of their numbers: neighbours in memory follow each other. */
+  /** In ascending order, so that neighbours in memory follow each other. */
   get reached(): Uint32Array {
     return this.#reached.subarray(0, this.#reachedCount)
   }
@@ -109,7 +109,7 @@ export class HierarchySweep implements Swept {
       const { vertex, cost, seconds, meters } = seed
       if (cost > this.costOf(vertex) || this.#cost[vertex]! < LOWEST) continue
       if (cost <= guess) this.#reach(vertex, seconds, meters)
-      // Several seeds of a vertex: the cheapest counts.
+      // Of several seeds of a vertex, the cheapest counts.
       else if (cost < (this.#beyond.get(vertex)?.cost ?? UNREACHABLE)) this.#beyond.set(vertex, seed)
     }
   }
@@ -122,7 +122,7 @@ export class HierarchySweep implements Swept {
     this.#reached[this.#reachedCount++] = vertex
   }
 
-  /** Follows the cheapest paths on from some vertices that were reached. */
+  /** Follows the cheapest paths from some reached vertices. */
   #follow(
     { weight, seconds, meters, leadsOn }: Rules,
     { reverse, guess }: { reverse: ReverseArcs | null; guess: number },
@@ -153,7 +153,7 @@ export class HierarchySweep implements Swept {
     }
   }
 
-  /** Sweeps on where all costs more than the guess: paths never come back from there. */
+  /** Continues the sweep beyond the guess; paths never return from there. */
   *#goOn(rules: Rules, { direction, guess }: HierarchySweepTerms): Generator<void> {
     const { head } = this.#graph
     const plain = (this.#plain ??= new Sweep(this.#graph, this.#reverse))

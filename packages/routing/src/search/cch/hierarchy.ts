@@ -13,7 +13,7 @@ export interface Ranking {
   readonly vertex: Uint32Array
 }
 
-/** The arrays of a query, which searches on equal graphs may share; 32 bytes per vertex. */
+/** The arrays of a query, 32 bytes per vertex. Searches on equal graphs may share them. */
 export class HierarchyScratch {
   readonly forward: Climb
   readonly backward: Climb
@@ -71,7 +71,7 @@ export function hierarchySearch(
     return { cost: forward.costOf(top) + backward.costOf(top), vertices }
   }
 
-  /** Appends the vertices strictly between two ranks that an arc joins. */
+  /** Appends the vertices strictly between the two ranks of an arc. */
   function between(from: number, to: number, arc: number, vertices: number[]): void {
     const { topology, up, down } = metric
     const below = from < to ? middleOfArc(up, arc) : middleOfArc(down, arc)
@@ -91,18 +91,18 @@ interface Leg {
 }
 
 /**
- * All ranks above some seeds, ascending, each with its cost and the arc of the cheapest path. An entry points to that
- * of a lower rank; the chain ends at a seed.
+ * All ranks above some seeds in ascending order, each with its cost and the arc of the cheapest path. An entry refers
+ * to the one of a lower rank; the chain ends at a seed.
  */
 export interface Label {
   readonly rank: Uint32Array
   readonly cost: Int32Array
-  /** The entry before; −1 at a seed. */
+  /** The previous entry; −1 at a seed. */
   readonly from: Int32Array
   readonly by: Uint32Array
 }
 
-/** Ranks above sources (`up`) or above targets (`down`) that are reached. */
+/** Reached ranks above sources (`up`) or above targets (`down`). */
 export function labelOf(
   { up, down, topology }: HierarchyMetric,
   { rank }: Pick<Ranking, 'rank'>,
@@ -117,7 +117,7 @@ export function labelOf(
 /** One direction of a query, with its memory: 16 bytes per vertex. Not re-entrant. */
 export class Climb {
   readonly #cost: Int32Array
-  /** The lower rank and the arc that gave a rank its cost. */
+  /** The lower rank and the arc of the cheapest path to a rank. */
   readonly #from: Uint32Array
   readonly #by: Uint32Array
   readonly #visited: Uint32Array
@@ -142,7 +142,7 @@ export class Climb {
     return this.#visited.subarray(0, this.#visitedCount)
   }
 
-  /** The ranks that were reached, as a label. */
+  /** The reached ranks as a label. */
   label(): Label {
     const rank = this.visited().filter((at) => this.#cost[at]! < UNREACHABLE)
     const from = new Int32Array(rank.length)
@@ -174,8 +174,8 @@ export class Climb {
   }
 
   /**
-   * Visits all ranks above the seeds. With the other direction done, returns the rank where the sum of both costs is
-   * least; the search ends at ranks above the limit, which depends on the least sum so far.
+   * Visits all ranks above the seeds. After the other direction has finished, returns the rank with the minimum sum of
+   * both costs; ranks above the limit, which depends on the minimum so far, end the search.
    */
   climb(arcs: SearchArcs, topology: UpperArcs, other: Climb | null, limit: (best: number) => number): number {
     const { index } = arcs
@@ -235,7 +235,7 @@ export class Climb {
     return top
   }
 
-  /** Takes the lowest unvisited rank and moves its chains to its parent, as one. */
+  /** Removes the lowest unvisited rank and replaces its chains by one at its parent. */
   #next({ firstUp, firstHead, upHead }: UpperArcs): number {
     const fronts = this.#fronts
     if (fronts.length === 0) return NONE
@@ -256,7 +256,7 @@ export class Climb {
     return rank
   }
 
-  /** The arcs from a rank down to the seed it was reached from, highest first. */
+  /** The arcs from a rank down to the seed of its path, highest first. */
   trace(top: number): Leg[] {
     const legs: Leg[] = []
     for (let high = top; this.#from[high] !== NONE; high = this.#from[high]!) {

@@ -1,23 +1,23 @@
 import { UNREACHABLE } from '../search.ts'
 import type { Label } from './hierarchy.ts'
 
-/** The cheapest paths from one source to many targets, where they pass their highest ranks. */
+/** The cheapest paths from one source to many targets, by their highest ranks. */
 export interface ManyRow {
-  /** `UNREACHABLE` where there is none. */
+  /** `UNREACHABLE` without a path. */
   readonly cost: Int32Array
-  /** Entries of the two labels that meet at the top of each path. */
+  /** Entries of the two labels at the top of each path. */
   readonly sourceEntry: Int32Array
   readonly targetEntry: Int32Array
 }
 
 /**
- * The labels of many targets by their ranks, so that one source is compared with all of them at once (Knopp, Sanders,
- * Schultes, Schulz and Wagner, "Computing Many-to-Many Shortest Paths Using Highway Hierarchies", 2007). Ties go to the
- * lower rank, as in a search from one source to one target, so each cell is independent of the others.
+ * The labels of many targets by their ranks, to compare one source with all of them at once (Knopp, Sanders, Schultes,
+ * Schulz and Wagner, "Computing Many-to-Many Shortest Paths Using Highway Hierarchies", 2007). Ties go to the lower
+ * rank, as in a search from one source to one target, so each cell is independent of the others.
  */
 export class Buckets {
   readonly #targets: number
-  /** Ranks that some target has, ascending; items of bucket `b` are `#first[b] … #first[b + 1] - 1`. */
+  /** Ranks of the targets in ascending order; items of bucket `b` are `#first[b] … #first[b + 1] - 1`. */
   readonly #ranks: Uint32Array
   readonly #first: Uint32Array
   readonly #target: Uint32Array
@@ -92,7 +92,7 @@ export class Buckets {
   }
 }
 
-/** Position of the first of ascending values, from a position on, that is at least another one. */
+/** Position of the first value, from a start on, that is at least `least`; values are ascending. */
 function firstFrom(values: Uint32Array, least: number, from: number): number {
   let low = from
   let high = values.length

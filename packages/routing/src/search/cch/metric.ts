@@ -10,8 +10,8 @@ export interface HierarchyMetric {
 }
 
 /**
- * Gives a hierarchy its weights: basic customization from the bottom up, then perfect customization from the top down,
- * which finds the arcs that no cheapest path needs and drops them.
+ * Computes the weights of a hierarchy: basic customization from the bottom up, then perfect customization from the top
+ * down, which drops the arcs that no cheapest path needs.
  *
  * O(arcs · upper neighbours), a fraction of a second per million arcs.
  */
@@ -51,7 +51,9 @@ interface BasicWeights {
   readonly downMiddle: Int32Array
 }
 
-/** Copies weights of the input graph to the arcs of the topology. Loops are left out: no cheapest path has one. */
+/**
+ * Copies weights of the input graph to the arcs of the topology. Loops are left out, because no cheapest path has one.
+ */
 function putWeights(
   { rank, firstUp, firstHead, upHead }: HierarchyTopology,
   { firstOut, head, vertexCount }: ArcGraph,
@@ -128,7 +130,7 @@ function relaxUpperTriangles(
         const yToX = down[k]!
         const toY = up[j]!
         const fromY = down[j]!
-        // Weights are bounded, so sums fit 32 bits: `| 0` spares a check for overflow.
+        // Weights are bounded, so sums fit into 32 bits; `| 0` avoids a check for overflow.
         const toYOverX = (toX + xToY) | 0
         const toXOverY = (toY + yToX) | 0
         const fromYOverX = (fromX + yToX) | 0
@@ -149,7 +151,7 @@ function lower(weights: Int32Array, lowered: Uint32Array, arc: number, weight: n
   lowered[arc >>> 5]! |= 1 << (arc & 31)
 }
 
-/** Drops the arcs that are on no cheapest path. */
+/** Drops arcs that are on no cheapest path. */
 function drop(weights: Int32Array, lowered: Uint32Array): void {
   for (let arc = 0; arc < weights.length; arc++) {
     if (((lowered[arc >>> 5]! >>> (arc & 31)) & 1) === 1) weights[arc] = UNREACHABLE

@@ -10,27 +10,27 @@ export interface LinkNetwork {
   readonly linkHead: Uint32Array
 }
 
-/** Parts up to this size are cut by a sweep; a flow would cost more than it saves. */
+/** Maximum size of parts that are cut by a sweep, because a flow would cost more than it saves. */
 const SWEEP_SIZE = 24
-/** Parts above this size are cut by clusters of nodes first. */
+/** Minimum size of parts that are first cut between clusters of nodes. */
 const FINE_SIZE = 1000
-/** Nodes of a cluster at most. */
+/** Maximum number of nodes of a cluster. */
 const CLUSTER_SIZE = 24
-/** How many links from a cut between clusters a better one is looked for. */
+/** Distance in links from a cut between clusters within which a better one is searched. */
 const BAND = 12
-/** Share of the smaller half that the band may take, so that the halves keep their sizes. */
+/** Maximum share of the band in the smaller half, so that the halves keep their sizes. */
 const BAND_SHARE = 0.3
-/** The place of a node that has none yet. */
+/** The place of an unassigned node. */
 const NOWHERE = 2 ** 32 - 1
 
 /**
- * Ranks links by nested dissection: the network is cut in two by few links, those get the highest ranks, and both
- * halves are cut again until nothing is left. Cuts are found by inertial flow (Schild and Sommer, "On Balanced
- * Separators in Road Networks", 2015): in four directions, the outermost quarters of the nodes are the terminals of a
- * maximum flow with unit capacities. Large parts are cut at two levels, so that the cost grows with n log n: the flow runs
- * between clusters of neighbouring nodes first, then between nodes within a band around the cut that it found (as in
- * Delling, Goldberg, Razenshteyn and Werneck, "Graph Partitioning with Natural Cuts", 2011, and Sanders and Schulz,
- * "Engineering Multilevel Graph Partitioning Algorithms", 2011).
+ * Ranks links by nested dissection: the network is cut in two halves at few links, these links get the highest ranks,
+ * and both halves are cut recursively. Cuts are found by inertial flow (Schild and Sommer, "On Balanced Separators in
+ * Road Networks", 2015): in four directions, the outermost quarters of the nodes are the terminals of a maximum flow
+ * with unit capacities. Large parts are cut at two levels, so that the cost grows with n log n: the flow runs between
+ * clusters of neighbouring nodes first, then between nodes within a band around the cut that it found (as in Delling,
+ * Goldberg, Razenshteyn and Werneck, "Graph Partitioning with Natural Cuts", 2011, and Sanders and Schulz, "Engineering
+ * Multilevel Graph Partitioning Algorithms", 2011).
  *
  * @returns the rank of every link, a permutation of 0 … links − 1; a link that joins a node to itself ranks lowest.
  */
@@ -53,9 +53,9 @@ export function nestedDissection(network: LinkNetwork): Uint32Array {
   return rank
 }
 
-/** Splits ranges of a node permutation. Scratch is kept. */
+/** Splits ranges of a node permutation; reuses its buffers. */
 class Cutter {
-  /** Links that the last split cut. */
+  /** Links across the last split. */
   readonly cutLinks: number[] = []
 
   readonly #x: Float32Array
@@ -69,9 +69,9 @@ class Cutter {
   /** Part of each node; parts are numbered in the order of splits. */
   readonly #part: Uint32Array
   #partCount = 0
-  /** Place of a node in the flow graph: itself, its cluster, or a place in the band. */
+  /** Place of a node in the flow graph: its own, that of its cluster, or one in the band. */
   readonly #place: Uint32Array
-  /** The half that a node of the last part is in: 1 for the first. */
+  /** Half of a node of the last split part: 1 for the first. */
   readonly #side: Uint8Array
   readonly #graph = new FlowGraph()
   readonly #cut = new Cut()
@@ -108,7 +108,7 @@ class Cutter {
     this.#side = new Uint8Array(nodeCount)
   }
 
-  /** Splits the nodes of a range in two, collects the cut links and returns where the second half begins. */
+  /** Splits the nodes of a range in two, collects the cut links and returns the start of the second half. */
   split(begin: number, end: number): number {
     const part = ++this.#partCount
     for (let i = begin; i < end; i++) this.#part[this.#nodes[i]!] = part
@@ -122,7 +122,7 @@ class Cutter {
     return this.#divide(begin, end, part)
   }
 
-  /** Orders the nodes along the longer side of their box and takes the sparsest of the cuts between neighbours. */
+  /** Orders the nodes along the longer side of their box and uses the sparsest cut between neighbours. */
   #sweep(begin: number, end: number, part: number): void {
     const nodes = this.#nodes.subarray(begin, end)
     const spread = (values: Float32Array): number => {
@@ -175,13 +175,13 @@ class Cutter {
     for (let i = begin; i < end; i++) this.#side[nodes[i]!] = cut.side[place[nodes[i]!]!]!
   }
 
-  /** Gives each node a place of its own. */
+  /** Assigns each node its own place. */
   #number(begin: number, end: number): number {
     for (let i = begin; i < end; i++) this.#place[this.#nodes[i]!] = i - begin
     return end - begin
   }
 
-  /** Numbers clusters of nodes that hang together, and returns how many there are. */
+  /** Numbers clusters of connected nodes, and returns their count. */
   #cluster(begin: number, end: number, part: number): number {
     const place = this.#place
     const queue = new Uint32Array(CLUSTER_SIZE)
@@ -207,10 +207,10 @@ class Cutter {
     return clusters
   }
 
-  /** Looks for a better cut by a flow between the nodes within a band around the one that there is. */
+  /** Searches for a better cut by a flow between the nodes in a band around the current one. */
   #refine(begin: number, end: number, part: number): void {
     const [nodes, place, side, graph] = [this.#nodes, this.#place, this.#side, this.#graph]
-    // Nodes of the band, in the order of their distance; 0 and 1 stand for all nodes beyond it on either side.
+    // Nodes of the band, in the order of their distance; 0 and 1 represent all nodes beyond it on either side.
     const band: number[] = []
     const size = [0, 0]
     for (let i = begin; i < end; i++) {

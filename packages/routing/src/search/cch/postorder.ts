@@ -1,8 +1,8 @@
 /**
- * Renumbers ranks to a postorder of their elimination tree, which leads to the same tree and the same arcs. The largest
- * of the subtrees below a rank comes right before it, so that ranks that are near in the tree have near numbers.
+ * Renumbers ranks to a postorder of their elimination tree, which gives the same tree and the same arcs. The largest
+ * subtree below a rank comes directly before it, so that ranks close to each other in the tree have close numbers.
  *
- * @param upper for each rank the higher ones that an arc of the input graph joins it with
+ * @param upper for each rank, the higher ranks that an arc of the input graph joins to it
  * @param rank rank of each vertex
  */
 export function postorder(upper: { first: Uint32Array; rank: Uint32Array }, rank: Uint32Array): Uint32Array {

@@ -6,17 +6,18 @@ export interface UpperArcs {
   /** Arcs of a rank to higher ones: `firstUp[r] … firstUp[r + 1] - 1`. */
   readonly firstUp: Uint32Array
   /**
-   * Where the heads of these arcs begin in `upHead`, ascending; the first is the parent in the elimination tree. Where a
-   * list is the parent and then the parent's list, the latter is kept once (supernodes: George and Liu, 1981).
+   * Start of the heads of a rank's arcs in `upHead`, in ascending order; the first is the parent in the elimination
+   * tree. A list that consists of the parent and the parent's list shares its memory (supernodes: George and Liu,
+   * 1981).
    */
   readonly firstHead: Uint32Array
   readonly upHead: Uint32Array
 }
 
 /**
- * The part of a customizable contraction hierarchy that no weight changes: vertices renamed to their ranks, and between
- * them every arc that contraction in rank order can need. Each arc of the topology joins a lower to a higher rank and
- * carries a weight in both directions. Ranks are a postorder of the elimination tree: the ranks below one come right
+ * The part of a customizable contraction hierarchy that does not depend on weights: vertices renumbered by rank, and
+ * every arc that contraction in rank order can need. Each arc of the topology joins a lower to a higher rank and
+ * carries a weight in both directions. Ranks are a postorder of the elimination tree: the ranks below one come directly
  * before it.
  *
  * Dibbelt, Strasser, Wagner: "Customizable Contraction Hierarchies", 2016.
@@ -29,8 +30,8 @@ export interface HierarchyTopology extends UpperArcs {
 }
 
 /**
- * Contracts the vertices of a graph in an order that gives the same arcs as one that was given. O(size of the result)
- * with sorting.
+ * Contracts the vertices of a graph in an order that gives the same arcs as the given one. O(size of the result) with
+ * sorting.
  */
 export function contract(graph: ArcGraph, order: Uint32Array): HierarchyTopology {
   const count = graph.vertexCount
@@ -86,7 +87,7 @@ export function contract(graph: ArcGraph, order: Uint32Array): HierarchyTopology
 function sharedHeads(firstUp: Uint32Array, heads: Uint32Array): Pick<UpperArcs, 'firstHead' | 'upHead'> {
   const count = firstUp.length - 1
   const size = (r: number): number => firstUp[r + 1]! - firstUp[r]!
-  // The child whose list holds that of its parent.
+  // The child whose list contains that of its parent.
   const holder = new Int32Array(count).fill(-1)
   for (let r = 0; r < count; r++) {
     if (size(r) === 0) continue
@@ -109,14 +110,14 @@ function sharedHeads(firstUp: Uint32Array, heads: Uint32Array): Pick<UpperArcs, 
   return { firstHead, upHead }
 }
 
-/** The arc between a rank and a higher one, which must be there. */
+/** The arc between a rank and a higher one, which must exist. */
 export function arcBetween({ firstUp, firstHead, upHead }: UpperArcs, low: number, high: number): number {
   const first = firstHead[low]!
   const begin = firstUp[low]!
   return begin + find(upHead, first, first + firstUp[low + 1]! - begin, high) - first
 }
 
-/** For each rank the higher ranks that it has an arc with, in either direction; may repeat. */
+/** For each rank, the higher ranks that it has an arc with, in either direction; may repeat. */
 function upperNeighbours(graph: ArcGraph, rank: Uint32Array): { first: Uint32Array; rank: Uint32Array } {
   const first = new Uint32Array(graph.vertexCount + 1)
   forEachArc(graph, (tail, head) => {
@@ -150,7 +151,7 @@ export function find(values: Uint32Array, begin: number, end: number, value: num
   return low
 }
 
-/** Short ranges dominate here, and for those insertion beats the library's sort. */
+/** Most ranges are short, and for those insertion sort is faster than the library's sort. */
 function sortRange(values: Uint32Array, begin: number, end: number): void {
   if (end - begin > 40) {
     values.subarray(begin, end).sort()

@@ -23,17 +23,20 @@ export function toLngLat(epsg: number): (x: number, y: number) => Position {
   const crs = byCode(epsg, null, createCrsCatalogue())
   return (x, y) => {
     const { inverse } = converterOf(crs.definition)
-    // A datum with several shifts has the one of the place.
+    // A datum with several shifts uses the shift at this position.
     return converterOf(withShiftAt(crs, [inverse([x, y])]).definition).inverse([x, y])
   }
 }
 
-/** The CRS of an EPSG code, with the datum shift of places in longitude and latitude. @throws UNSUPPORTED_CRS, CRS_NEEDS_GRID */
+/**
+ * The CRS of an EPSG code, with the datum shift at positions in longitude and latitude. @throws UNSUPPORTED_CRS,
+ * CRS_NEEDS_GRID
+ */
 export function crsAt(epsg: number, places: readonly Position[]): RasterCrs {
   return withShiftAt(byCode(epsg, null, createCrsCatalogue()), places)
 }
 
-/** The box around a box in another CRS. Infinite where it has no place there. */
+/** The bounding box of a box in another CRS; infinite when the CRS does not cover it. */
 export function convertBounds(bounds: CrsBounds, from: RasterCrs, to: RasterCrs): CrsBounds {
   if (from.definition === to.definition) return bounds
   const { inverse } = converterOf(from.definition)
@@ -56,7 +59,7 @@ export function boundsBetween(bounds: CrsBounds, from: number, to: number): CrsB
   return boundsThrough(bounds, (x, y) => forward(convert(x, y)))
 }
 
-/** Points of an edge that are converted: the same number as in GDAL and rasterio. */
+/** Converted points per edge: the same number as in GDAL and rasterio. */
 const POINTS = 21
 
 function boundsThrough([west, south, east, north]: CrsBounds, convert: (x: number, y: number) => Position): CrsBounds {

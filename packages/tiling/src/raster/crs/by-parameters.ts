@@ -3,13 +3,13 @@ import type { GeoNumbers } from './geo-keys.ts'
 import { KEY, USER_DEFINED } from './geo-keys.ts'
 import { UNIT_METERS } from './units.ts'
 
-/** A definition, or why there is none. */
+/** A definition, or the reason why none can be built. */
 export type Built = { readonly definition: string } | { readonly why: string }
 
 const DEGREE = 9102
 const GREENWICH = 8901
 const METER = 9001
-/** Ellipsoids on which an unknown datum is that of WGS 84, to a few meters at worst; by the code of the ellipsoid. */
+/** Ellipsoids whose unknown datum counts as WGS 84, which is accurate to a few meters; by the code of the ellipsoid. */
 const MODERN: ReadonlyMap<number, readonly [number, number]> = new Map([
   [7030, [6378137, 298.257223563]],
   [7019, [6378137, 298.257222101]],
@@ -24,12 +24,12 @@ const CRS_OF_DATUM: ReadonlyMap<number, number> = new Map([
   [6267, 4267],
   [6283, 4283],
 ])
-/** Accepted radii in metres; others are not those of the earth. */
+/** Accepted radii in metres; others do not belong to the Earth. */
 const EARTH_RADIUS = [6_350_000, 6_390_000] as const
 
 /**
- * The PROJ string of a CRS that is spelled out by its parameters. The datum comes from the EPSG table. Ambiguous
- * parameters are refused: an old ellipsoid without a datum, angles in other units than degrees, an unknown method.
+ * The PROJ string of a CRS that is given by its parameters. The datum comes from the EPSG table. Ambiguous parameters
+ * are refused: an old ellipsoid without a datum, angles in other units than degrees, an unknown method.
  */
 export function buildDefinition(numbers: GeoNumbers): Built {
   const datum = datumOf(numbers)
@@ -71,7 +71,10 @@ function datumOf(numbers: GeoNumbers): Built {
     : { why: `its ellipsoid (${a} m, 1/${rf}) is named without a datum` }
 }
 
-/** Some writers round the ellipsoid of WGS 84: the coordinates were made with theirs, and PROJ keeps longitude and latitude. */
+/**
+ * Some writers round the ellipsoid of WGS 84. The coordinates were computed with the rounded one, and PROJ keeps
+ * longitude and latitude.
+ */
 function ownEllipsoid(numbers: GeoNumbers): string | null {
   const { [KEY.semiMajor]: a, [KEY.inverseFlattening]: rf } = numbers
   if (a === undefined || rf === undefined) return null
@@ -83,7 +86,7 @@ function ownEllipsoid(numbers: GeoNumbers): string | null {
 
 const POLAR = 15
 
-/** A parameter: the first of the keys that is there. */
+/** Reads a parameter: the first existing one of several keys. */
 type Read = (...keys: readonly number[]) => number | undefined
 
 function projectionOf(numbers: GeoNumbers): Built {

@@ -3,7 +3,7 @@ import { invalidCrs } from '../errors.ts'
 import { findInTable } from './epsg-table.ts'
 import type { RasterCrs } from '../raster-info.ts'
 
-/** Finds the definition of a CRS by its EPSG code. `resolveCrs` fills in a shift that depends on the place. */
+/** Finds the definition of a CRS by its EPSG code. `resolveCrs` adds a shift that depends on the position. */
 export interface CrsCatalogue {
   find(epsg: number): RasterCrs | null
 }
@@ -16,10 +16,11 @@ export interface CrsEntry {
 }
 
 /**
- * The CRSs that footprints can be made of: those of the EPSG data set that proj4 takes to WGS 84 within a meter of PROJ
+ * The CRSs that footprints support: those of the EPSG data set that proj4 converts to WGS 84 within a meter of PROJ
  * without grids, most of them within a millimeter (the table states the largest distance of each).
  *
- * @param extra added by the operator, who answers for the accuracy of the definition; replaces a built-in of that code
+ * @param extra added by the operator, who is responsible for the accuracy of the definition; replaces a built-in CRS
+ * with the same code
  * @throws INVALID_CRS_DEFINITION
  */
 export function createCrsCatalogue(extra: readonly CrsEntry[] = []): CrsCatalogue {
@@ -27,7 +28,7 @@ export function createCrsCatalogue(extra: readonly CrsEntry[] = []): CrsCatalogu
   return { find: (epsg) => added.get(epsg) ?? builtIn(epsg) }
 }
 
-/** Hawaii and the Aleutians: PROJ shifts NAD83 by 0.9 m there, and proj4 picks no shift by region. */
+/** Hawaii and the Aleutians: PROJ shifts NAD83 by 0.9 m there, and proj4 does not choose shifts by region. */
 const NAD83 = 4269
 const NAD83_SHIFTED: RasterCrs['exceptions'] = [
   [-161, 18, -154, 23],
@@ -48,7 +49,7 @@ export function isPlainLngLat({ definition }: RasterCrs): boolean {
   return !definition.includes('+towgs84=') || /\+towgs84=0,0,0(?![,.\d])/.test(definition)
 }
 
-/** Name of a CRS in a record. */
+/** Label of a CRS in stored records. */
 export function crsLabel({ epsg, name, definition }: RasterCrs): string {
   return epsg === null ? definition : `EPSG:${epsg} (${name})`
 }

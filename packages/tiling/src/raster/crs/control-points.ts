@@ -1,8 +1,8 @@
 import type { Affine, ControlPoint } from '../raster-info.ts'
 
 /**
- * The affine transform that comes nearest to control points, by least squares, and the largest distance of a point from
- * it, in pixels. Null when the points do not span a plane.
+ * The least-squares affine transform of control points, and the largest residual of a point in pixels. Null when the
+ * points do not span a plane.
  */
 export function fitAffine(points: readonly ControlPoint[]): { affine: Affine; residual: number } | null {
   if (points.length < 3) return null

@@ -2,7 +2,10 @@ import proj4 from 'proj4'
 
 type Convert = (position: readonly [number, number]) => [number, number]
 
-/** Between longitude and latitude and a CRS, in the directions of its axes: south-orientated grids count west and south. */
+/**
+ * Conversion between longitude and latitude and a CRS, in the directions of its axes: south-orientated grids count west
+ * and south.
+ */
 export interface CrsConverter {
   /** Converts from longitude and latitude. */
   readonly forward: Convert
@@ -12,7 +15,10 @@ export interface CrsConverter {
 
 const converters = new Map<string, CrsConverter>()
 
-/** The converter of a PROJ string. Parsing one costs more than many footprints, and there are few. @throws proj4's error */
+/**
+ * The converter of a PROJ string. It is cached, because parsing a string costs more than many footprints and few
+ * strings occur. @throws proj4's error
+ */
 export function converterOf(definition: string): CrsConverter {
   const known = converters.get(definition)
   if (known !== undefined) return known

@@ -8,8 +8,9 @@ import { affineOf } from './affine-of.ts'
 const OPEN = / ?\+towgs84=@(\d+)/
 
 /**
- * The CRS with the shift that its place calls for, where the table leaves that open. Of the shifts whose area holds a
- * place PROJ takes the most accurate one, and of those the one for the smallest area; the table has them in that order.
+ * The CRS with the datum shift at the raster's position, if the table has several shifts. Of the shifts whose area
+ * contains a position, PROJ uses the most accurate one, then the one with the smallest area; the table is in that
+ * order.
  *
  * @throws CRS_NEEDS_GRID when corners and middle of the raster are not all shifted in the same way
  */
@@ -23,7 +24,7 @@ export function withShift(crs: RasterCrs, raster: RasterInfo): RasterCrs {
 }
 
 /**
- * As {@link withShift}, for places in longitude and latitude.
+ * Like {@link withShift}, for positions in longitude and latitude.
  *
  * @throws CRS_NEEDS_GRID when they are not all shifted in the same way
  */

@@ -6,7 +6,10 @@ export interface TableEntry {
   readonly name: string
   /** Largest distance from PROJ in the area of use, in meters; null where it cannot be computed. */
   readonly residual: number | null
-  /** Null where the residual is too large to use it. With `+towgs84=@code` the shift depends on the place (datum-shifts.ts). */
+  /**
+   * Null where the residual is too large to use it. With `+towgs84=@code` the shift depends on the position
+   * (datum-shifts.ts).
+   */
   readonly definition: string | null
 }
 
@@ -43,7 +46,7 @@ function indexNames(): Map<string, number> {
   return index
 }
 
-/** `NAD_1983_UTM_Zone_16N`, `NAD83 / UTM zone 16N` and `NAD83 UTM Zone 16N` are one. */
+/** `NAD_1983_UTM_Zone_16N`, `NAD83 / UTM zone 16N` and `NAD83 UTM Zone 16N` have the same key. */
 function nameKey(name: string): string {
   const words = name.toLowerCase().replace(/[^a-z0-9().+-]+/g, ' ')
   return words

@@ -13,7 +13,7 @@ export function keysOfWkt(citations: readonly string[]): GeoNumbers | null {
   for (const citation of citations) {
     const prefix = PREFIX.exec(citation)
     if (prefix === null) continue
-    // Node and parameter names come in either case; the vertical part at the end is about heights.
+    // Node and parameter names occur in either case; the vertical part at the end concerns heights only.
     const wkt = citation.slice(prefix.index + prefix[0].length).toLowerCase()
     const vertical = wkt.indexOf('vertcs[')
     return readKeys(vertical === -1 ? wkt : wkt.slice(0, vertical))
@@ -38,7 +38,7 @@ function readKeys(wkt: string): GeoNumbers | null {
     const value = numberAfter(wkt, `parameter["${name}",`)
     if (value !== null) numbers[key] = value
   }
-  // The unit of lengths stands last, behind the parameters.
+  // The unit of length is the last one, after the parameters.
   const meters = numberAfter(wkt.slice(wkt.lastIndexOf('unit["')), ',')
   if (meters === null) return null
   if (meters !== 1) {

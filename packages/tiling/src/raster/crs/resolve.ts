@@ -9,9 +9,9 @@ import { keysOfWkt } from './esri-wkt.ts'
 import { inUnit, unitInCitation, unitOf } from './units.ts'
 
 /**
- * The CRS of a raster: the one that the caller names; else by its EPSG code; by its parameters, first as text in a
- * citation, then as keys; by its name alone. A unit of length in the file replaces that of the code, and a datum gets
- * the shift for the raster's location.
+ * The CRS of a raster: the one given by the caller; else by EPSG code; else by parameters, first as text in a citation,
+ * then as keys; else by name. A unit of length in the file replaces that of the code, and a datum gets the shift for
+ * the raster's location.
  *
  * @param sourceSrs EPSG code that replaces the CRS of the file
  * @throws NO_GEOREFERENCE, UNSUPPORTED_CRS, CRS_NEEDS_GRID
@@ -39,7 +39,9 @@ function stated(raster: RasterInfo, catalogue: CrsCatalogue): RasterCrs {
   return byContent(raster, catalogue)
 }
 
-/** The CRS of an EPSG code, without the datum shift of a place. @throws UNSUPPORTED_CRS, CRS_NEEDS_GRID */
+/**
+ * The CRS of an EPSG code, without a datum shift that depends on the position. @throws UNSUPPORTED_CRS, CRS_NEEDS_GRID
+ */
 export function byCode(epsg: number, crsName: string | null, catalogue: CrsCatalogue): RasterCrs {
   const crs = catalogue.find(epsg)
   if (crs !== null) return crs
@@ -51,7 +53,7 @@ export function byCode(epsg: number, crsName: string | null, catalogue: CrsCatal
 
 function byContent({ geoKeys, citations, crsName }: RasterInfo, catalogue: CrsCatalogue): RasterCrs {
   const name = crsName ?? 'user-defined'
-  // Its parameters, as writers give them, are those of an ellipsoidal Mercator, which is 20 km off.
+  // The parameters that writers store define an ellipsoidal Mercator, which is 20 km off.
   if (
     citations.some((citation) =>
       /web_?mercator|pseudo-?mercator|mercator_auxiliary_sphere|google ?maps/i.test(citation),
@@ -69,7 +71,10 @@ function byContent({ geoKeys, citations, crsName }: RasterInfo, catalogue: CrsCa
   throw unsupportedCrs({ crs: `"${name}" (no EPSG code; ${built.why})` })
 }
 
-/** The keys beside the text of a projected CRS may be those of its geographic CRS alone: its meters are no degrees. */
+/**
+ * The keys beside the text of a projected CRS may describe its geographic CRS only, although its coordinates are
+ * meters.
+ */
 function withoutProjection(built: Built, citations: readonly string[]): Built {
   const isProjected = citations.some((citation) => /(?:^|=)\s*proj(?:cs|crs)\[/i.test(citation))
   if (!isProjected || !('definition' in built) || !built.definition.startsWith('+proj=longlat')) return built

@@ -1,6 +1,6 @@
 import type { RasterCrs } from '../raster-info.ts'
 
-/** Meters of the units of length that are in use, by their EPSG code. */
+/** Meters per unit of length, by EPSG code. */
 export const UNIT_METERS: ReadonlyMap<number, number> = new Map([
   [9001, 1],
   [9002, 0.3048],
@@ -16,14 +16,14 @@ const CODES: ReadonlyMap<string, number> = new Map([
   ['us-ft', 9003],
 ])
 
-/** The EPSG code of the unit of a CRS's axes; null when its definition spells out a length. */
+/** The EPSG code of the unit of a CRS's axes; null when its definition gives a length in meters. */
 export function unitOf({ definition }: RasterCrs): number | null {
   if (definition.includes('+proj=longlat')) return DEGREE
   if (definition.includes('+to_meter')) return null
   return CODES.get(/\+units=(\S+)/.exec(definition)?.[1] ?? 'm') ?? null
 }
 
-/** A projected CRS whose coordinates are in another unit of length; null where that is none, or not known. */
+/** A projected CRS whose coordinates are in another unit of length; null when the unit is unknown or no length. */
 export function inUnit(crs: RasterCrs, unit: number): RasterCrs | null {
   const meters = UNIT_METERS.get(unit)
   if (meters === undefined || unitOf(crs) === DEGREE) return null

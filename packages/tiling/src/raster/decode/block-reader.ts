@@ -7,7 +7,7 @@ import type { BlockShape } from './pictures.ts'
 import { pictureDecoderOf } from './pictures.ts'
 import { SAMPLE_BYTES, allocateSamples, storedRowBytes, toSamples } from './samples.ts'
 
-/** Compressed blocks are smaller than this past twice their pixels, whatever a damaged directory declares. */
+/** Maximum size of a compressed block beyond twice its pixels, in bytes, even if a damaged directory declares more. */
 const HEADROOM = 1 << 16
 
 /** Reads decoded blocks of one level through a cache. One reader belongs to one thread. */
@@ -15,7 +15,8 @@ export interface BlockReader {
   readonly level: RasterLevel
   /**
    * The samples of a block, by its index: row by row over the full block width, samples of a pixel side by side (one
-   * per pixel in planar levels). Not to be changed. A promise only where the codec has no synchronous decoder.
+   * per pixel in planar levels). The caller must not change them. A promise only where the codec has no synchronous
+   * decoder.
    *
    * @throws CORRUPT_TILE
    */
@@ -27,7 +28,7 @@ export interface BlockReaderOptions {
   readonly level: RasterLevel
   /** Names the level in errors: `image`, `mask`, `overview`. */
   readonly name: string
-  /** Value of blocks that were never written. */
+  /** Value of sparse blocks, which were never written. */
   readonly empty: number
   /** Memory for decoded blocks, in bytes. */
   readonly cacheBytes: number
@@ -94,7 +95,7 @@ function unpack(bytes: Uint8Array, level: RasterLevel, shape: BlockShape): Sampl
   const rowSamples = shape.width * shape.samples
   const needed = storedRowBytes(rowSamples, level.bitsPerSample) * shape.rows
   if (bytes.length < needed) throw new Error(`it decodes to ${bytes.length} bytes instead of ${needed}`)
-  // Integers, not doubles: the loops over samples are twice as fast.
+  // Integers instead of doubles, which makes the loops over samples twice as fast.
   return toSamples(bytes, level, { rows: shape.rows | 0, rowSamples: rowSamples | 0, step: shape.samples | 0 })
 }
 
@@ -120,7 +121,7 @@ function shapeOf(level: RasterLevel, index: number): BlockShape {
   }
 }
 
-/** A value that the type cannot hold is brought into its range, as GDAL does. */
+/** A value outside the range of the type is clamped, as in GDAL. */
 function emptyBlock(level: RasterLevel, value: number): Samples {
   const { blockWidth, blockHeight, sampleType } = level
   const block = allocateSamples(sampleType, blockWidth * blockHeight * (level.planar ? 1 : level.samplesPerPixel))

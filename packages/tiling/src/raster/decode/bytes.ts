@@ -3,17 +3,17 @@ import { createLzwDecoder } from './lzw.ts'
 import { decodePackBits } from './packbits.ts'
 import { inflate, unzstd } from './platform.ts'
 
-/** Room past the expected size: with it a full block is one chunk, and a longer stream is noticed. */
+/** Bytes beyond the expected size, so that a full block is one chunk and a longer stream is detected. */
 const SLACK = 64
 
 /**
- * Undoes a byte compression: at most `limit` bytes are made. The result is fresh memory, changed freely by the caller.
+ * Decompresses to at most `limit` bytes. The result is new memory that the caller may change.
  *
  * @throws Error when the stream is damaged or longer than `limit`
  */
 export type ByteDecoder = (stored: Uint8Array, limit: number) => Uint8Array
 
-/** The decoder of a byte compression, or null for one that compresses pictures. One decoder serves one thread. */
+/** The decoder of a byte compression, or null for a picture codec. One decoder serves one thread. */
 export function byteDecoderOf(compression: Compression): ByteDecoder | null {
   switch (compression) {
     case 'none':

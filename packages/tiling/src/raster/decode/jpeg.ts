@@ -16,7 +16,7 @@ const SOS = 0xda
 const DHT = 0xc4
 const JPG = 0xc8
 const DAC = 0xcc
-/** Each scan of a progressive stream passes over the whole image, so a small file could ask for days of work. */
+/** Each scan of a progressive stream covers the whole image, so a small file could take days to decode. */
 const MAX_SCANS = 128
 
 /**
@@ -44,7 +44,7 @@ export function joinJpeg(tables: Uint8Array | null, block: Uint8Array, ycbcr: bo
 /**
  * Reads the frame header and checks that the stream is complete, because decoders fill missing parts with gray.
  *
- * @throws Error when there is none or a second one, no end, or more scans than a picture needs
+ * @throws Error when the header is missing or repeated, the end is missing, or there are too many scans
  */
 export function readJpegFrame(jpeg: Uint8Array): JpegFrame {
   let frame: JpegFrame | null = null
@@ -65,7 +65,7 @@ function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== DHT && marker !== JPG && marker !== DAC
 }
 
-/** Header segments for decoding, each with its marker; the rest of the stream from the first scan on is one segment. */
+/** Header segments for decoding, each with its marker; the stream from the first scan on is one segment. */
 function segmentsOf(stream: Uint8Array): Uint8Array[] {
   if (stream[0] !== 0xff || stream[1] !== SOI) throw new Error('the JPEG stream does not start with its marker')
   const segments: Uint8Array[] = []
@@ -90,7 +90,7 @@ function segmentsOf(stream: Uint8Array): Uint8Array[] {
   return segments
 }
 
-/** Within coded data no marker follows 0xFF but those of restarts, so that these are real. */
+/** In coded data, 0xFF is followed only by restart markers or a stuffed zero, so that other markers are real. */
 function checkScans(entropyCoded: Uint8Array): void {
   let scans = 0
   for (let at = entropyCoded.indexOf(0xff); at !== -1; at = entropyCoded.indexOf(0xff, at + 1)) {
@@ -122,7 +122,7 @@ async function instantiate(): Promise<JpegDecoder> {
       decoder.decode()
       return new Uint8Array(decoder.getDecodedBuffer())
     } catch (cause) {
-      // A failed decode leaks memory inside the instance: the next block gets a new one.
+      // A failed decode leaks memory in the instance, so the next block gets a new one.
       loading = null
       throw new Error('the JPEG stream is damaged', { cause })
     }

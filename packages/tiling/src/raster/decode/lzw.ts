@@ -4,9 +4,8 @@ const FIRST = 258
 const CODES = 4096
 
 /**
- * A decoder of TIFF's LZW with tables of its own, to be reused; not re-entrant. Each code stands for a run of bytes
- * that already lies in the output, so the dictionary is a start and a length per code and a string is copied in
- * ascending order.
+ * A reusable decoder of TIFF's LZW with its own tables; not re-entrant. Each code is a run of bytes in the output so
+ * far, so the dictionary has a start and a length per code.
  *
  * Source: TIFF 6.0 section 13 (codes from the most significant bit, width changes one code early).
  */

@@ -1,5 +1,5 @@
 /**
- * Undoes PackBits into `target`; returns the bytes written, fewer when the stream ends early.
+ * Decompresses PackBits into `target`; returns the bytes written, fewer when the stream ends early.
  *
  * Source: TIFF 6.0 section 9.
  */

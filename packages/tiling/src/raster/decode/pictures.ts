@@ -84,8 +84,8 @@ const LERC_TYPES: readonly SampleType[] = ['int8', 'uint8', 'int16', 'uint16', '
 const LERC_HEADROOM = 1 << 16
 
 /**
- * LERC marks pixels without a value in a mask. As in libtiff, these become NaN in floating point samples, and an alpha
- * band in bytes only.
+ * LERC marks pixels without a value in a mask. As in libtiff, they become NaN in floating point samples; in bytes they
+ * become an alpha band.
  */
 async function decodeLerc(level: RasterLevel, stored: Uint8Array, shape: BlockShape): Promise<Samples> {
   const blob = unwrapLerc(stored, level, shape)

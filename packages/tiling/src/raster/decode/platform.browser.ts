@@ -4,7 +4,7 @@ import type { DecodedPicture, ProgramAddress } from './platform.ts'
 
 // Browser version of platform.ts. Decoders are JavaScript, or WebAssembly inside the bundle.
 
-/** Collects what a decompressor gives, as far as `limit`. */
+/** Collects the output of a decompressor up to `limit` bytes. */
 class Collected {
   readonly #bytes: Uint8Array
   #length = 0

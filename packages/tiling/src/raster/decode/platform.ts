@@ -1,9 +1,10 @@
 import { constants, inflateSync, zstdDecompressSync } from 'node:zlib'
 
-// The parts of the decoders that are Node's. A build for browsers takes platform.browser.ts in its place.
+// The parts of the decoders that depend on Node. A build for browsers uses platform.browser.ts instead.
 
 /**
- * Undoes deflate: at most `limit` bytes. A truncated stream gives its decodable part; the caller checks the length.
+ * Decompresses deflate to at most `limit` bytes. A truncated stream returns its decodable part; the caller checks the
+ * length.
  *
  * @throws Error when the stream is damaged or longer than `limit`
  */
@@ -11,7 +12,7 @@ export function inflate(stored: Uint8Array, limit: number): Uint8Array {
   return inflateSync(stored, { chunkSize: limit, maxOutputLength: limit, finishFlush: constants.Z_SYNC_FLUSH })
 }
 
-/** Undoes Zstandard: at most `limit` bytes. @throws Error when the stream is damaged or longer than `limit` */
+/** Decompresses Zstandard to at most `limit` bytes. @throws Error when the stream is damaged or longer than `limit` */
 export function unzstd(stored: Uint8Array, limit: number): Uint8Array {
   return zstdDecompressSync(stored, { chunkSize: limit, maxOutputLength: limit })
 }
@@ -38,7 +39,7 @@ export async function decodeWebpPicture(
   return { width: info.width, height: info.height, channels: info.channels, pixels }
 }
 
-/** Address of the WebAssembly program for its loader; Node needs none. */
+/** URL of the WebAssembly program for its loader; not needed in Node. */
 export interface ProgramAddress {
   readonly locateFile?: () => string
 }

@@ -1,13 +1,13 @@
 import type { Samples } from '../raster-info.ts'
 
-/** Samples of one block: `rows` rows of `rowSamples`; `step` samples make a pixel. */
+/** Samples of one block: `rows` rows of `rowSamples`; `step` samples per pixel. */
 export interface RowLayout {
   readonly rows: number
   readonly rowSamples: number
   readonly step: number
 }
 
-/** Undoes horizontal differencing in place. Source: TIFF 6.0 section 14. */
+/** Reverses horizontal differencing in place. Source: TIFF 6.0 section 14. */
 export function undoHorizontalDifferencing(samples: Samples, layout: RowLayout): void {
   const { buffer, byteOffset, length } = samples
   switch (samples.BYTES_PER_ELEMENT) {
@@ -24,7 +24,7 @@ export function undoHorizontalDifferencing(samples: Samples, layout: RowLayout):
 
 type Words = Uint8Array | Uint16Array | Uint32Array
 
-/** Running sums stay in registers: the common pixel sizes in one pass, others one band of a row after the other. */
+/** Running sums stay in registers: common pixel sizes take one pass, others one pass per band of a row. */
 function accumulate(samples: Words, layout: RowLayout, mask: number): void {
   if (layout.step === 3) accumulateTriples(samples, layout, mask)
   else if (layout.step === 4) accumulateQuadruples(samples, layout, mask)
@@ -90,8 +90,8 @@ function accumulateWide(samples: BigUint64Array, { rows, rowSamples, step }: Row
 }
 
 /**
- * Undoes floating point differencing: sums the bytes of each row, then gathers each sample from the row's byte planes,
- * most significant first, into little-endian order.
+ * Reverses floating point differencing: sums the bytes of each row, then gathers each sample from the row's byte
+ * planes, most significant first, into little-endian order.
  *
  * Source: Adobe Photoshop TIFF Technical Note 3.
  */

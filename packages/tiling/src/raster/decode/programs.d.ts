@@ -1,4 +1,4 @@
-// In bundles for browsers, WebAssembly is an address that holds it.
+// In bundles for browsers, WebAssembly is a data URL.
 declare module '@cornerstonejs/codec-libjpeg-turbo-8bit/decodewasm' {
   const address: string
   export default address

@@ -12,14 +12,13 @@ export interface Footprint {
   readonly polygons: readonly (readonly Position[])[]
 }
 
-/** Tolerance in degrees (about 0.1 mm): positions this little outside of the map count as on its edge. */
+/** Tolerance in degrees (about 0.1 mm): positions outside of the map by less count as on its edge. */
 const SNAP = 1e-9
 
 /**
- * The outline of a pixel rectangle in EPSG:4326. Its vertices equal PROJ's within 1 mm; between two of
- * them the straight line stays within half a pixel of the true edge, for which points are added where the projection
- * bends (a tile of some kilometers has its four corners and no more). Around a pole and over the antimeridian the
- * polygons stay valid within ±180, ±90.
+ * The outline of a pixel rectangle in EPSG:4326. Its vertices equal PROJ's within 1 mm; straight lines between them
+ * stay within half a pixel of the true edge. Points are added where the projection is curved (a tile of some kilometers
+ * needs its four corners only). Around a pole and over the antimeridian the polygons stay valid within ±180, ±90.
  *
  * @throws OUTSIDE_CRS when a corner has no longitude and latitude
  */
@@ -34,7 +33,7 @@ export function footprint(crs: RasterCrs, affine: Affine, rect: PixelRect): Foot
     [right, bottom],
     [right, top],
   ]
-  // Rows run down the map and columns to the east, unless the transform turns the image over.
+  // Rows run south and columns east, unless the transform mirrors the image.
   for (const [column, row] of corners) returns(crs, x0 + column * xc + row * xr, y0 + column * yc + row * yr)
   const ring = xc * yr - xr * yc < 0 !== isMirrored(crs.definition) ? corners : corners.toReversed()
   const tolerance = pixelMeters(project, (left + right) / 2, (top + bottom) / 2) / 2
@@ -42,11 +41,12 @@ export function footprint(crs: RasterCrs, affine: Affine, rect: PixelRect): Foot
   return { polygons: splitAtAntimeridian(outline) }
 }
 
-/** How far, in units of the CRS, a point may lie from itself after a way there and back. */
+/** Maximum error of a position after projection there and back, in units of the CRS. */
 const MAX_DRIFT = 1
 
 /**
- * Checks that a position projects back to itself: far outside of its area the inverse of a projection is meaningless.
+ * Checks that a position projects back to itself, because the inverse of a projection is meaningless far outside of its
+ * area.
  *
  * @throws OUTSIDE_CRS
  */
@@ -58,7 +58,7 @@ function returns(crs: RasterCrs, x: number, y: number): void {
   if (!(Math.hypot(backX - x, backY - y) <= MAX_DRIFT)) throw outsideCrs({ x, y, crs: crsLabel(crs) })
 }
 
-/** In longitude and latitude straight edges are straight, and longitudes are as continuous as the columns. */
+/** In longitude and latitude, straight edges stay straight, and longitudes are as continuous as the columns. */
 function closedRing(corners: readonly Position[], project: Project): Position[] {
   const ring = corners.map(([x, y]) => project(x, y))
   return [...ring, ring[0] as Position]
@@ -69,8 +69,8 @@ function isGeographic(crs: RasterCrs): boolean {
 }
 
 /**
- * @param overhang how far past a pole the edge of a geographic raster may lie; for grids of pixel centers it is half a
- * pixel
+ * @param overhang maximum distance of the edge of a geographic raster beyond a pole; half a pixel for grids of pixel
+ * centers
  */
 function projectionOf(crs: RasterCrs, overhang: number): Project {
   const toLngLat = isPlainLngLat(crs) ? (x: number, y: number): Position => [x, y] : inverseOf(crs.definition)

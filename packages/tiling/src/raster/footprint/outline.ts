@@ -1,10 +1,10 @@
 /** `[longitude, latitude]` in degrees. */
 export type Position = readonly [number, number]
 
-/** Takes a point of the source plane to longitude and latitude. */
+/** Converts a point of the source plane to longitude and latitude. */
 export type Project = (x: number, y: number) => Position
 
-/** Along a meridian, and along the equator. */
+/** Length of a degree along a meridian or the equator. */
 export const METERS_PER_DEGREE = 111_319.49
 const MAX_DEPTH = 12
 /** Longest step in longitude; longer ones could be mistaken for their complement. */
@@ -12,7 +12,7 @@ const MAX_STEP = 90
 
 /**
  * The closed outline of a polygon, with points added on each edge until the straight line between two neighbours stays
- * within `tolerance` meters of the true edge. Longitudes run on past ±180 instead of jumping.
+ * within `tolerance` meters of the true edge. Longitudes continue beyond ±180 instead of jumping.
  */
 export function traceOutline(corners: readonly Position[], project: Project, tolerance: number): Position[] {
   const ring: Position[] = []
@@ -52,7 +52,7 @@ function subdivide(edge: Edge, trace: Trace, depth: number): void {
   subdivide({ from: middle, start: halfway, to, end }, trace, depth + 1)
 }
 
-/** Meters from a point to the line through two others, on the plane that touches the ground at the point. */
+/** Meters from a point to the line through two others, on the tangent plane at the point. */
 function distanceToChord(point: Position, start: Position, end: Position): number {
   const east = METERS_PER_DEGREE * Math.cos((point[1] * Math.PI) / 180)
   const ax = shortest(start[0] - point[0]) * east
@@ -67,7 +67,10 @@ function shortest(degrees: number): number {
   return degrees - 360 * Math.round(degrees / 360)
 }
 
-/** Unwraps longitudes. A point at a pole becomes two: with the longitude of the point before, and of the one after. */
+/**
+ * Unwraps longitudes. A point at a pole becomes two points: one with the longitude of the previous point, one with that
+ * of the next point.
+ */
 function unwrap(ring: readonly Position[]): Position[] {
   const isPole = ([, lat]: Position): boolean => Math.abs(lat) === 90
   const first = Math.max(

@@ -1,8 +1,8 @@
 import type { Position } from './outline.ts'
 
 /**
- * Brings a closed ring whose longitudes may run past ±180 into that range: cut at the antimeridian into as many
- * counter-clockwise rings as needed, and closed over the pole if it encloses one.
+ * Converts a closed ring whose longitudes may exceed ±180 into counter-clockwise rings within that range. It is cut at
+ * the antimeridian, and closed along the pole if it encloses one.
  */
 export function splitAtAntimeridian(ring: readonly Position[]): Position[][] {
   const turns = Math.round(((ring.at(-1) as Position)[0] - (ring[0] as Position)[0]) / 360)
@@ -17,7 +17,10 @@ export function splitAtAntimeridian(ring: readonly Position[]): Position[][] {
   return parts
 }
 
-/** The area between a ring around a pole and that pole: two rounds of it, closed over the pole, hold one whole turn. */
+/**
+ * The area between a ring around a pole and that pole: two rounds of the ring, closed along the pole, contain one full
+ * turn.
+ */
 function aroundPole(ring: readonly Position[], turns: number): Position[] {
   const pole = ring.reduce((sum, [, lat]) => sum + lat, 0) > 0 ? 90 : -90
   const twice = [...ring, ...ring.slice(1).map(([lng, lat]): Position => [lng + turns * 360, lat])]

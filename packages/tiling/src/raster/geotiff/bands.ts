@@ -12,7 +12,7 @@ export interface BandTable {
   readonly tags: Readonly<Record<string, string>>
 }
 
-/** @param heights scale and offset of a band that stores none, if it is the only one */
+/** @param heights default scale and offset of a single band */
 export function readBands(
   directory: Directory,
   level: RasterLevel,

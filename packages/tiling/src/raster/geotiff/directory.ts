@@ -2,29 +2,29 @@ import { malformedGeoTiff, notGeoTiff, truncatedGeoTiff } from '../errors.ts'
 import type { ByteSource } from '../source.ts'
 import { TAG } from './tags.ts'
 
-/** More images than a pyramid with masks can have: such a chain is damaged or hostile. */
+/** Maximum number of images, above any pyramid with masks; a longer chain is damaged or hostile. */
 const MAX_DIRECTORIES = 1024
 /** libtiff's limit. Directories may overlap, so a small file could claim many large ones. */
 const MAX_ENTRIES = 4096
-/** Text and tables beyond this are no headers. */
+/** Maximum bytes of a header value; longer texts and tables are no headers. */
 const MAX_BYTES = 1 << 20
 
 /** Bytes per value of each TIFF field type, by its code. */
 const TYPE_BYTES: readonly number[] = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
 
 const KNOWN_TAGS: ReadonlySet<number> = new Set(Object.values(TAG))
-/** Byte, short, long, their signed kinds and those of 8 bytes; offsets of directories, too. */
+/** Byte, short, long, their signed variants, their 8-byte variants, and directory offsets. */
 const INTEGER_TYPES: ReadonlySet<number> = new Set([1, 3, 4, 6, 8, 9, 13, 16, 17, 18])
 const REAL_TYPES: ReadonlySet<number> = new Set([11, 12])
 
 /** One image file directory. Values are read on access, so unused tags cost nothing. */
 export interface Directory {
   has(tag: number): boolean
-  /** How many values are stored under the tag; 0 when it is absent. */
+  /** Number of values of the tag; 0 when it is absent. */
   count(tag: number): number
   /** The first `limit` whole numbers of a tag, empty when it is absent. @throws GEOTIFF_MALFORMED for another type */
   integers(tag: number, limit: number): Float64Array
-  /** The one whole number of a tag. @throws GEOTIFF_MALFORMED when it has several, or is of another type */
+  /** The single whole number of a tag. @throws GEOTIFF_MALFORMED when it has several values or another type */
   integer(tag: number, otherwise: number): number
   /** The first `limit` floating point numbers of a tag, empty when it is absent or of another type. */
   reals(tag: number, limit: number): Float64Array
@@ -41,8 +41,8 @@ export interface TiffHeader {
 }
 
 /**
- * Reads classic TIFF and BigTIFF, either byte order. Every position is checked against the source and no declared count
- * alone decides an allocation, so damaged or hostile headers end in an error.
+ * Reads classic TIFF and BigTIFF, either byte order. Every position is checked against the source, and no allocation
+ * depends on a declared count alone, so damaged or hostile headers throw an error.
  *
  * Source: TIFF 6.0 section 2; the BigTIFF extension by Aware Systems.
  *
@@ -187,7 +187,7 @@ function readNumber(view: DataView, at: number, type: number, littleEndian: bool
   }
 }
 
-/** Positions beyond 2^53 lie outside of every source, so the rounding of `Number` changes no outcome. */
+/** Positions beyond 2^53 lie outside of every source, so rounding by `Number` does not matter. */
 function readUint64(view: DataView, at: number, littleEndian: boolean): number {
   return Number(view.getBigUint64(at, littleEndian))
 }

@@ -22,8 +22,8 @@ const PIXEL_IS_POINT = 2
 /**
  * Reads the transform and the CRS keys.
  *
- * Source: OGC GeoTIFF 1.1 (19-008r4), sections 7 and 8. Where writers differ from it GDAL's reading is followed: a
- * negative ScaleY is a north-up raster.
+ * Source: OGC GeoTIFF 1.1 (19-008r4), sections 7 and 8. Where writers deviate, values are read as in GDAL: a negative
+ * ScaleY is a north-up raster.
  */
 export function readGeoreference(directory: Directory): Georeference {
   const keys = readGeoKeys(directory)
@@ -43,7 +43,7 @@ export function readGeoreference(directory: Directory): Georeference {
   }
 }
 
-/** GDAL keeps the scale and the offset of a band of heights in the third dimension of the transform. */
+/** GDAL stores the scale and the offset of a band of heights in the third dimension of the transform. */
 function readHeights(directory: Directory): Georeference['heights'] {
   const [, , scale = 0] = directory.reals(TAG.modelPixelScale, 3)
   const [, , z = 0, , , height] = directory.reals(TAG.modelTiepoint, 6)
@@ -71,7 +71,7 @@ const MAX_POINTS = 10_000
 
 function readControlPoints(directory: Directory, isPoint: boolean): ControlPoint[] {
   const numbers = directory.reals(TAG.modelTiepoint, 6 * MAX_POINTS)
-  // Positions of pixel centers, as GDAL takes them.
+  // Positions of pixel centers, as in GDAL.
   const shift = isPoint ? 0.5 : 0
   return Array.from({ length: Math.floor(numbers.length / 6) }, (_, i) => {
     const [column = 0, row = 0, , x = 0, y = 0] = numbers.subarray(6 * i, 6 * i + 6)
@@ -129,7 +129,7 @@ function citationsOf(keys: GeoKeys): string[] {
   })
 }
 
-/** Cuts the bar that ends the text of a key. By hand: a pattern takes quadratic time for a run of spaces. */
+/** Removes the bar at the end of a key's text. A regular expression would take quadratic time for a run of spaces. */
 function withoutTail(text: string): string {
   let end = text.length
   while (end > 0 && '| '.includes(text[end - 1] as string)) end--

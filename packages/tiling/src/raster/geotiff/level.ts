@@ -11,12 +11,12 @@ import type { ColorModel, Compression, RasterLevel, SampleType } from '../raster
 import type { Directory } from './directory.ts'
 import { TAG } from './tags.ts'
 
-/** Limits that keep a small file from asking for much memory. */
+/** Limits that bound the memory for small files. */
 export interface LevelLimits {
   readonly sourceBytes: number
   /** Largest decoded block, in bytes. */
   readonly blockBytes: number
-  /** Most blocks. */
+  /** Maximum number of blocks. */
   readonly blocks: number
 }
 
@@ -113,7 +113,7 @@ export function readLevel(directory: Directory, littleEndian: boolean, limits: L
   return level
 }
 
-/** They precede every block, and eight tables have a few kilobytes. */
+/** Tables come before every block; eight tables have a few kilobytes. */
 function readJpegTables(directory: Directory): Uint8Array | null {
   const tables = directory.bytes(TAG.jpegTables)
   if (tables !== null && tables.length > MAX_JPEG_TABLES) {
@@ -136,7 +136,7 @@ function readPlanar(directory: Directory): boolean {
 }
 
 function readCompression(directory: Directory): Compression {
-  // Some writers give it for each sample.
+  // Some writers store it once per sample.
   const code = directory.integers(TAG.compression, 1)[0] ?? 1
   const compression = COMPRESSIONS.get(code)
   if (compression !== undefined) return compression
@@ -166,7 +166,7 @@ function readSamples(directory: Directory, samplesPerPixel: number): SampleLayou
   return { bitsPerSample, sampleType: sampleTypeOf(bitsPerSample, format) }
 }
 
-/** A value for each sample, or one for all. */
+/** One value per sample, or one for all. */
 function perSample(directory: Directory, tag: number, samplesPerPixel: number): Float64Array {
   const values = directory.integers(tag, samplesPerPixel)
   if (values.length === samplesPerPixel || values.length === 1 || !directory.has(tag)) return values
@@ -260,7 +260,7 @@ function withBlocks(directory: Directory, layout: Layout, limits: LevelLimits): 
   return cutPlainStrip({ ...layout, blockOffsets, blockByteCounts }, limits)
 }
 
-/** An uncompressed image in one strip, as many short strips: a window then reads its own rows only. */
+/** Splits an uncompressed image in one strip into many short strips, so that a window reads its own rows only. */
 function cutPlainStrip(level: RasterLevel, limits: LevelLimits): RasterLevel {
   const planes = level.planar ? level.samplesPerPixel : 1
   const samplesPerRow = level.width * (level.planar ? 1 : level.samplesPerPixel)

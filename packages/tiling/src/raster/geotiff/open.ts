@@ -10,7 +10,9 @@ import { TAG } from './tags.ts'
 
 /** Default maximum bytes of a decoded block. */
 const DEFAULT_BLOCK_BYTES = 64 * 1024 * 1024
-/** Blocks of all images together; the tables of small files may overlap, so that each would need much memory. */
+/**
+ * Maximum number of blocks of all images. The tables of a small file may overlap, so that each could need much memory.
+ */
 const MAX_BLOCKS = 1 << 22
 const REDUCED = 1
 const MASK = 4
@@ -55,7 +57,7 @@ export function openGeoTiff(source: ByteSource, options: { readonly maxBlockByte
   }
 }
 
-/** Overviews only make sampling cheaper: an unreadable one is left out, and the full image is used. */
+/** Overviews only make sampling cheaper, so an unreadable one is left out. */
 function readOverview(directory: Directory, read: (directory: Directory) => RasterLevel): RasterLevel[] {
   try {
     return [read(directory)]

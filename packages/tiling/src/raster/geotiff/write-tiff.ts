@@ -32,7 +32,7 @@ export function tiffHeader(first: number): Uint8Array {
  * Directories of a BigTIFF, one after the other, with the values that do not fit into their entries.
  *
  * @param images fields of each image; sorted by tag here
- * @param start position of the first of them in the file
+ * @param start file position of the first directory
  */
 export function tiffDirectories(images: readonly (readonly TiffField[])[], start: number): Uint8Array {
   const sizes = images.map((fields) => fields.reduce((sum, field) => sum + outside(field), directoryBytes(fields)))
@@ -78,7 +78,7 @@ export function tiffText(text: string): Uint8Array {
 /** GDAL's metadata of a band. */
 export interface BandItems {
   readonly name?: string | null
-  /** Colour interpretation by GDAL's name; absent where the photometric interpretation decides. */
+  /** Colour interpretation by GDAL's name; by default the photometric interpretation decides. */
   readonly color?: string
   readonly scale: number
   readonly offset: number
@@ -108,7 +108,7 @@ function directoryBytes(fields: readonly TiffField[]): number {
   return 8 + fields.length * ENTRY_BYTES + 8
 }
 
-/** Bytes of a field's values beside its entry, in multiples of 8. */
+/** Bytes of a field's values outside of its entry, in multiples of 8. */
 function outside({ type, values }: TiffField): number {
   const bytes = SIZES[type] * values.length
   return bytes <= 8 ? 0 : Math.ceil(bytes / 8) * 8

@@ -8,11 +8,11 @@ import type { Zones } from './zones.ts'
 
 export interface PoolRequest {
   readonly zones: Zones
-  /** 0-based indices of the bands that are the numbers of a vector, in their order. */
+  /** 0-based indices of the bands that form a vector, in their order. */
   readonly bands: readonly number[]
   readonly rule: ValueRule
   readonly statistics: readonly Statistic[]
-  /** Called from time to time with the blocks that are done, and their number. */
+  /** Called from time to time with the number of finished blocks and of all blocks. */
   readonly onProgress?: (progress: { readonly done: number; readonly total: number }) => void
 }
 
@@ -37,7 +37,7 @@ export async function poolGeoTiff(source: ByteSource, raster: RasterInfo, reques
   const pool = new Pool(zones, bands.length, rule, { statistics, bytes })
   const reader = createBlockReader({ source, level: raster, name: 'image', empty: rule.nodata ?? 0, cacheBytes: 0 })
   const cells = blocksAcross * blocksDown
-  // Bands in a row of the file are read in one go.
+  // Consecutive bands of the file are read in one pass.
   const isInOrder = bands.every((band, i) => band === bands[0]! + i)
   for (let cell = 0; cell < cells; cell++) {
     const x = (cell % blocksAcross) * blockWidth

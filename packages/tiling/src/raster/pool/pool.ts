@@ -4,12 +4,12 @@ import type { Zones } from './zones.ts'
 /** Statistic of a zone's values. */
 export type Statistic = 'mean' | 'max' | 'std'
 
-/** Summand of a pixel without a value: larger than any sum of the whole numbers of a run. */
+/** Summand of a pixel without a value, larger than any sum of the whole numbers of a run. */
 const MISSING = 2 ** 36
 /** Maximum number of pixels of one sum. */
 const MOST_PIXELS = 1 << 16
 
-/** How stored numbers become values. */
+/** Conversion of stored numbers to values. */
 export interface ValueRule {
   /** value = stored · scale + offset; with `isSquare` sign(value) · value². */
   readonly scale: number
@@ -19,7 +19,7 @@ export interface ValueRule {
   readonly nodata: number | null
 }
 
-/** Pixels next to each other in a block. */
+/** Consecutive pixels of a row of a block. */
 interface PixelRun {
   /** First sample. */
   readonly at: number
@@ -36,7 +36,7 @@ interface Stride {
 
 export interface PoolOptions {
   readonly statistics: readonly Statistic[]
-  /** Type of the samples where they are bytes. */
+  /** Type of the samples if they are bytes, else null. */
   readonly bytes: 'int8' | 'uint8' | null
 }
 
@@ -50,7 +50,7 @@ export interface PixelBlock {
   readonly pixelStep: number
   readonly rowStep: number
   readonly bandStep: number
-  /** Channels that the block holds: the first, and how many follow each other. */
+  /** Channels of the block: index of the first, and number of consecutive channels. */
   readonly firstChannel: number
   readonly channels: number
   /** Offset of the first sample in `samples`. */
@@ -60,7 +60,7 @@ export interface PixelBlock {
 /**
  * Pools the values of zones, block by block, in any order. Values are summed in double precision.
  *
- * Each channel counts its own values; a zone has as many valid pixels as its poorest channel.
+ * Each channel counts its own values; the valid pixels of a zone are those of its channel with the fewest.
  */
 export class Pool {
   readonly #zones: Zones
@@ -71,7 +71,7 @@ export class Pool {
   readonly #squares: Float64Array | null
   readonly #most: Float64Array | null
   readonly #counts: Float64Array
-  /** Summands of all byte values, if only means of bytes are requested. */
+  /** Table of the summands of all byte values, if only means of bytes are requested. */
   readonly #table: Float64Array | null
 
   constructor(zones: Zones, channels: number, rule: ValueRule, options: PoolOptions) {
@@ -109,14 +109,17 @@ export class Pool {
     }
   }
 
-  /** Pixels of the poorest channel of a zone that have a value. */
+  /** Number of valid pixels of the zone's channel with the fewest. */
   validPixels(zone: number): number {
     let least = Infinity
     for (let i = zone * this.#channels; i < (zone + 1) * this.#channels; i++) least = Math.min(least, this.#counts[i]!)
     return least
   }
 
-  /** Writes the statistics of a zone, one after the other, each of all channels. A mean is brought to length 1 on request. */
+  /**
+   * Writes the statistics of a zone, one after the other, each of all channels. A mean is scaled to length 1 on
+   * request.
+   */
   write(zone: number, target: Float32Array, isUnit: boolean): void {
     const first = zone * this.#channels
     for (const [s, statistic] of this.#statistics.entries()) {
@@ -142,7 +145,7 @@ export class Pool {
     return Math.sqrt(Math.max(0, this.#squares![at]! / count - mean * mean))
   }
 
-  /** Bytes: a run of pixels with many channels stays in the fastest cache while one channel follows the other. */
+  /** Channel by channel, so that a run of pixels with many channels stays in the fastest cache. */
   #addBytes(bytes: Uint8Array, { pixelStep, bandStep, channels }: PixelBlock, run: PixelRun): void {
     for (let c = 0; c < channels; c++) {
       const start = run.at + c * bandStep
@@ -172,7 +175,9 @@ export class Pool {
   }
 }
 
-/** Stored numbers of byte values, or their signed squares: whole numbers, so that pixels and gaps fit into one sum. */
+/**
+ * Stored numbers of byte values, or their signed squares: whole numbers, so that one sum can also count missing pixels.
+ */
 function tableOf({ isSquare, nodata }: ValueRule, bytes: 'int8' | 'uint8'): Float64Array {
   return Float64Array.from({ length: 256 }, (_, bits) => {
     const stored = bytes === 'int8' && bits > 127 ? bits - 256 : bits
@@ -181,7 +186,7 @@ function tableOf({ isSquare, nodata }: ValueRule, bytes: 'int8' | 'uint8'): Floa
   })
 }
 
-/** Four sums, for additions wait for each other. */
+/** Four independent sums, because consecutive additions to one sum wait for each other. */
 function sumOf(bytes: Uint8Array, table: Float64Array, { start, end, step }: Stride): number {
   let a = 0
   let b = 0

@@ -3,7 +3,10 @@ import { converterOf } from '../crs/converter.ts'
 import type { Affine, RasterCrs } from '../raster-info.ts'
 import type { PixelRing } from './zones.ts'
 
-/** Degrees after which an edge gets a further position: straight in degrees is not straight in a projection. */
+/**
+ * Maximum length of an edge in degrees; longer edges get further positions, because lines that are straight in degrees
+ * may be curved in a projection.
+ */
 const STEP_DEGREES = 0.02
 
 /** Offsets in degrees at which an area within ±180 degrees may overlap a geographic raster. */
@@ -19,7 +22,7 @@ export function toPixels(crs: RasterCrs, affine: Affine): (rings: readonly Float
   return (rings) => {
     const placed = rings.flatMap((ring) => {
       const positions = project(isDegrees ? ring : densify(ring), forward)
-      // A change of the datum may take a position over the antimeridian.
+      // A datum change may move a position across the antimeridian.
       if (isDegrees)
         for (let i = 0; i < ring.length; i += 2) positions[i]! -= 360 * Math.round((positions[i]! - ring[i]!) / 360)
       return (isDegrees ? TURNS : [0]).map((turn) => inPixels(positions, turn, affine))

@@ -1,7 +1,7 @@
 import type { TilePlan } from '../plan.ts'
 import { coveredRect, tileWindow } from '../plan.ts'
 
-/** Parts of a raster that are pooled, as runs of pixels, row by row. Zones may overlap. */
+/** Pooled parts of a raster, as runs of pixels, row by row. Zones may overlap. */
 export interface Zones {
   readonly count: number
   /** Runs of row `y` are `rowStarts[y]` to `rowStarts[y + 1]`. */
@@ -10,7 +10,7 @@ export interface Zones {
   readonly starts: Int32Array
   readonly ends: Int32Array
   readonly zones: Int32Array
-  /** Pixels of each zone. */
+  /** Number of pixels of each zone. */
   readonly sizes: Float64Array
 }
 

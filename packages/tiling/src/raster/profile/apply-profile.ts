@@ -2,8 +2,8 @@ import type { BandInfo, RasterInfo } from '../raster-info.ts'
 import type { ProfileBand, SensorProfile } from './sensor-profiles.ts'
 
 /**
- * The raster as its profile reads it: bands with the sensor's names, physical values by its scale and offset where the
- * band has none of its own, its nodata where the file names none. A fourth band that the profile names is no alpha.
+ * The raster with the facts of its profile: band names of the sensor, its scale and offset for bands without their own,
+ * its nodata if the file states none. A fourth band in the profile is not alpha.
  */
 export function applyProfile<R extends RasterInfo>(raster: R, profile: SensorProfile, fileName: string): R {
   const named = nameBands(raster.bands, profile, fileName)
@@ -37,9 +37,9 @@ export function knowsBand({ bands }: RasterInfo, profile: SensorProfile, fileNam
   return nameBands(bands, profile, fileName)[0] !== null
 }
 
-/** `…_B04.tif`, `….B04.tif` and `…_SR_B4.TIF` hold that band alone. */
+/** `…_B04.tif`, `….B04.tif` and `…_SR_B4.TIF` contain only that band. */
 export function byFileName(profile: SensorProfile, fileName: string): ProfileBand | null {
-  // The last part that is a band, as in `…_SR_B4_clip.tif` and `…_B04_10m.tif`.
+  // The last part that names a band, as in `…_SR_B4_clip.tif` and `…_B04_10m.tif`.
   const parts = fileName.split(/[._]/).slice(0, -1).toReversed()
   const part = parts.find((name) => /^[a-z]+\d{1,2}a?$/i.test(name) && findBand(profile, name) !== null) ?? parts[0]
   return findBand(profile, part ?? '')
@@ -52,7 +52,7 @@ export function findBand({ bands }: Pick<SensorProfile, 'bands'>, description: s
   return found ?? null
 }
 
-/** Common part of the names of one band. */
+/** Normalised name of a band, equal for its spellings. */
 export function bandKey(name: string): string {
   const first = (name.trim().split(/[\s,;:(]/)[0] ?? '').toLowerCase()
   return first.replace(/^s[rt]_(?=b)/, '').replace(/^b0*(?=\d)/, 'b')

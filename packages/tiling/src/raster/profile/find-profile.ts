@@ -11,7 +11,7 @@ export interface FoundProfile {
   readonly by: 'request' | 'file'
 }
 
-/** Turns the search for a profile off. */
+/** Value that disables profiles. */
 const NONE = 'none'
 
 /** @throws UNKNOWN_PROFILE */
@@ -22,8 +22,9 @@ export function checkProfile(id: string): void {
 }
 
 /**
- * The sensor profile of a raster: the one that is asked for, else the one that the product's name (of the file, or in its
- * metadata) states beyond doubt. Band names alone do not: Sentinel-2, HLS and Landsat share them and differ in scale.
+ * The sensor profile of a raster: the requested one, else the one that the product name in the file name or metadata
+ * identifies without doubt. Band names alone do not identify it: Sentinel-2, HLS and Landsat share them and differ in
+ * scale.
  *
  * @param fileName the last part of a path or URL
  * @throws UNKNOWN_PROFILE, PROFILE_MISMATCH when band or samples cannot be that product's
@@ -44,7 +45,7 @@ export function findProfile(raster: RasterInfo, fileName: string, requested: str
 }
 
 /**
- * Bands that hold no picture, or that another profile reads: by the name of a file of one band, else by their descriptions.
+ * Refuses bands without imagery, and bands of another profile: by the file name of a single band, else by descriptions.
  *
  * @throws NOT_IMAGERY, PROFILE_MISMATCH
  */
@@ -90,7 +91,7 @@ function idOf(text: string, tags: RasterInfo['tags']): string | null {
   if (sentinel2 !== null) {
     const level = (sentinel2[1] ?? sentinel2[2] ?? '').slice(-2).toLowerCase()
     const baseline = Number(/_N(\d{4})_/.exec(text)?.[1] ?? Number(tags['PROCESSING_BASELINE']) * 100)
-    // The offset depends on the baseline alone: archives are reprocessed, so the date does not decide.
+    // The offset depends on the baseline only; the date does not decide, because archives are reprocessed.
     return Number.isNaN(baseline) ? null : `sentinel-2-l${level}${baseline >= 400 ? '-offset' : ''}`
   }
   const hls = /\bHLS\.([SL]30)\./.exec(text)
@@ -101,7 +102,7 @@ function idOf(text: string, tags: RasterInfo['tags']): string | null {
   return /(?:^|\n)m_\d{7}_[ns][ew]_\d{2}_/.test(text) ? 'naip' : null
 }
 
-/** Reflectance of sensors is stored in 16 bits; floating point values are scaled already. */
+/** Reflectance of sensors is stored in 16 bits; floating point values are already scaled. */
 function whyNot({ unit, scale }: SensorProfile, { sampleType, palette }: RasterInfo): string | null {
   const wanted = unit === 'byte' ? ['uint8'] : scale === 1 ? ['float32', 'float64'] : ['uint16', 'int16']
   if (palette !== null) return 'the raster has a palette'

@@ -1,13 +1,13 @@
 import type { RasterInfo } from '../raster-info.ts'
 
-/** A satellite product as its name states it. */
+/** A satellite product, from its name. */
 export type Product = 'landsat' | 'hls-s30' | 'hls-l30' | 'sentinel-2' | 'planetscope'
 
 /** Kinds of bands of a product other than reflectances. */
 export type OtherBand =
-  /** Measured in other units: the profile that reads it. */
+  /** Bands in other units, with the profile for them. */
   | { readonly kind: 'measure'; readonly band: string; readonly profile: string }
-  /** Flags, angles and auxiliary layers, which are no input for models. */
+  /** Flags, angles and auxiliary layers, which models do not accept. */
   | { readonly kind: 'auxiliary'; readonly band: string }
 
 // USGS Landsat Collection 2 Level-2 product guides, LP DAAC HLS v2 user guide, ESA Sentinel-2 product specification, Planet UDM 2.
@@ -67,13 +67,13 @@ export function otherBandOf(product: Product, name: string): OtherBand | null {
   return band === undefined ? null : { kind: 'auxiliary', band }
 }
 
-/** Whether a name is of flags, angles or an auxiliary layer of the product that a profile reads. */
+/** Whether a name denotes flags, angles or an auxiliary layer of the product of a profile. */
 export function isAuxiliary(profile: string, name: string): boolean {
   const product = PRODUCTS.find(([id]) => profile.startsWith(id))?.[0]
   return product !== undefined && otherBandOf(product, name)?.kind === 'auxiliary'
 }
 
-/** The text that may name the product of a raster: its file's name and its tags. */
+/** Texts that may name the product of a raster: its file name and its tags. */
 export function productText({ tags }: RasterInfo, fileName: string): string {
   return [fileName, ...Object.values(tags)].join('\n')
 }

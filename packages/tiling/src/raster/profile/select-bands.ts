@@ -10,7 +10,7 @@ export interface BandSelection {
   readonly bands: readonly number[]
   /** Common name of each channel; null when one is not known. */
   readonly channels: readonly string[] | null
-  /** Whether bands were chosen by their order although the raster has more bands or other names than the model. */
+  /** Whether bands were chosen by order although the raster has more bands or other names than the model. */
   readonly guessed: boolean
 }
 
@@ -19,7 +19,7 @@ export interface BandRequest {
   readonly indices: readonly number[] | null
   /** The model's names of its channels; at least one. */
   readonly names: readonly string[]
-  /** Indices to take before the first bands, where no name fits. */
+  /** Indices to use instead of the first bands when no name fits. */
   readonly otherwise: readonly number[] | null
 }
 
@@ -61,7 +61,7 @@ function matchNames(
     const common = [wanted, ...(NEARLY.get(wanted) ?? [])].map((n) => commons.indexOf(n)).find((i) => i !== -1) ?? -1
     if (common !== -1) return common
     const literal = bands.findIndex((band) => band.name?.toLowerCase() === wanted)
-    // `B2` is how many write the band that the agency calls `B02`.
+    // Many files write `B2` for the agency's `B02`.
     return literal === -1
       ? bands.findIndex((band) => band.name !== null && bandKey(band.name) === bandKey(name))
       : literal
@@ -71,7 +71,8 @@ function matchNames(
 
 /** Meaning of each band: by its profile, its description in words, or its declared colour. */
 function commonNames(raster: RasterInfo, profile: SensorProfile | null): (string | null)[] {
-  // B04 with its zero, and B8A, are names of Sentinel-2 and HLS, whose bands 2 to 4 are those of Landsat 8, too.
+  // `B04` with its zero, and `B8A`, are names of Sentinel-2 and HLS; their bands 2 to 4 have the same meaning in
+  // Landsat 8.
   const sentinel = raster.bands.some(({ name }) => name !== null && /^B(0\d|8A)\b/i.test(name))
   return raster.bands.map(({ name, color }) => {
     const described = name === null ? null : commonOf(name, profile ?? (sentinel ? VISIBLE : WORDS))
@@ -83,7 +84,7 @@ function commonOf(name: string, profile: Pick<SensorProfile, 'bands'>): string |
   return (findBand(profile, name) ?? findBand(WORDS, name))?.common ?? null
 }
 
-/** Sensors have one near infrared or two. */
+/** Substitutes, because sensors have one near infrared band or two. */
 const NEARLY: ReadonlyMap<string, readonly string[]> = new Map([
   ['nir', ['nir08']],
   ['nir08', ['nir']],

@@ -2,7 +2,7 @@
 export interface ProfileBand {
   /** Name used by the agency. */
   readonly name: string
-  /** The name that STAC's `eo:common_name` gives it, or the polarisation of a radar. */
+  /** `eo:common_name` of STAC, or the polarisation of a radar. */
   readonly common: string
   /** Center of the band in nanometers; null for radar. */
   readonly wavelength: number | null
@@ -13,7 +13,7 @@ export interface SensorProfile {
   readonly id: string
   readonly title: string
   readonly unit: 'reflectance' | 'decibel' | 'byte' | 'kelvin' | 'celsius'
-  /** Physical = stored · scale + offset; of radar power, before the logarithm. */
+  /** Physical = stored · scale + offset; for radar: power, before the logarithm. */
   readonly scale: number
   readonly offset: number
   /** The stored value for "no data" if the file names none. */
@@ -97,7 +97,7 @@ const dn = (id: string, title: string, offset: number, layouts: SensorProfile['l
   layouts,
 })
 
-/** The profiles, as `profile` of a request names them. */
+/** The profiles; a request chooses one by id as `profile`. */
 export const SENSOR_PROFILES: readonly SensorProfile[] = [
   dn('sentinel-2-l1c', 'Sentinel-2 L1C, processing baseline before 04.00', 0, [S2_ALL]),
   dn('sentinel-2-l1c-offset', 'Sentinel-2 L1C, processing baseline 04.00 or later', -0.1, [S2_ALL]),
@@ -248,8 +248,8 @@ export const SENSOR_PROFILES: readonly SensorProfile[] = [
 ]
 
 /**
- * Physical values that are scaled to 0 and 1 for a model with inputs in [0, 1]: those of dark and bright ground in each
- * part of the spectrum.
+ * Physical values that become 0 and 1 for a model with inputs in [0, 1]: typical dark and bright ground in each part of
+ * the spectrum.
  */
 export function profileRange({ unit }: SensorProfile, common: string | null): readonly [number, number] {
   if (unit === 'byte') return [0, 255]

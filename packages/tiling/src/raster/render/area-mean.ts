@@ -4,12 +4,15 @@ import { allocatePlane } from './pixels.ts'
 import type { Plane, ReadPixels } from './pixels.ts'
 import { roundTo } from '../scene/sample-types.ts'
 
-/** Value of a view's pixel: the mean, the most frequent value or the quadratic mean of the pixels under it. */
+/**
+ * Method for a pixel of a view: the mean, the most frequent value or the quadratic mean of the raster's pixels under
+ * it.
+ */
 export type AreaMethod = 'average' | 'mode' | 'rms'
 
 /**
  * Reads each pixel of a view from all pixels of the raster under it, weighted by their share of the box between its
- * opposite corners, as in gdalwarp; for the mode each counts once. Pixels without data do not count.
+ * opposite corners, as in gdalwarp; for the mode, each pixel counts once. Pixels without data do not count.
  *
  * @throws CORRUPT_TILE
  */
@@ -52,7 +55,7 @@ function halfSpansOf(xy: Float64Array, width: number): (i: number) => readonly [
       const down =
         ((xy[2 * south + axis] as number) - (xy[2 * north + axis] as number)) / Math.max(1, (south - north) / width)
       const sum = Math.abs(across + down) / 2
-      // A view of a single pixel has no neighbours: it takes the pixel of the raster at its centre.
+      // A view of a single pixel has no neighbours, so the raster's pixel at its centre is used.
       return Number.isFinite(sum) && sum > 0 ? sum : TINY
     }
     return [span(0), span(1)]
@@ -74,7 +77,7 @@ class WeightedArea {
 
   place(left: number, top: number, right: number, bottom: number): void {
     this.count = 0
-    // Edges this near to the edge of a pixel are on it.
+    // Edges closer than this to the edge of a pixel count as on it.
     const [x0, x1] = [Math.floor(left + EDGE), Math.ceil(right - EDGE)]
     const [y0, y1] = [Math.floor(top + EDGE), Math.ceil(bottom - EDGE)]
     for (let y = y0; y < Math.max(y1, y0 + 1); y++) {
@@ -116,5 +119,5 @@ class WeightedArea {
 }
 
 const EDGE = 1e-6
-/** Half the side of a box that lies within one pixel, mostly. */
+/** Half the side of a box that mostly lies within one pixel. */
 const TINY = 1e-3

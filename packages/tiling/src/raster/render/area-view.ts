@@ -6,7 +6,7 @@ import type { Layer } from './layer.ts'
 import { fullSize } from './view.ts'
 import type { View, WantedSize } from './view.ts'
 
-/** A box, and the pixels it is drawn in. */
+/** A box, and the grid of pixels for it. */
 export interface BoundsRequest {
   readonly bounds: CrsBounds
   /** CRS of `bounds` and of the pixels. */
@@ -90,5 +90,5 @@ function ownPixel(layer: Layer, to: RasterCrs, target: CrsBounds): readonly [num
 const PROBE = 64
 const LNGLAT = 4326
 const MERCATOR = 3857
-/** Latitude within Web Mercator that the box of a mosaic is cut to. */
+/** Maximum latitude of the box of a mosaic in Web Mercator. */
 const MERCATOR_LAT = 85.05

@@ -1,7 +1,7 @@
 import type { RasterInfo } from '../raster-info.ts'
 import { unknownBand, unshownBands } from './errors.ts'
 
-/** Bands by their numbers from 1, counted from 0. @throws BAND_OUT_OF_RANGE */
+/** Converts 1-based band numbers to indices. @throws BAND_OUT_OF_RANGE */
 export function bandsOf(raster: RasterInfo, bidx: readonly number[]): number[] {
   const bands = raster.palette === null ? raster.bands.length : 1
   return bidx.map((band) => {
@@ -10,7 +10,7 @@ export function bandsOf(raster: RasterInfo, bidx: readonly number[]): number[] {
   })
 }
 
-/** @param isColored by a colormap or a palette @throws BANDS_NOT_SHOWN */
+/** @param isColored whether a colormap or a palette gives the colours @throws BANDS_NOT_SHOWN */
 export function checkShown(count: number, isColored: boolean): void {
   const fits = isColored ? count === 1 : count === 1 || count === 3
   if (!fits) throw unshownBands({ count, colormap: isColored })
@@ -25,7 +25,7 @@ export function defaultBands({ bands, palette }: RasterInfo): number[] {
   return opaque.length >= 3 ? opaque.slice(0, 3) : opaque.slice(0, 1)
 }
 
-/** A range for each band, the first one where there is one for all. */
+/** One range per band; a single range applies to all bands. */
 export function spreadRanges(
   ranges: readonly (readonly [number, number])[],
   count: number,

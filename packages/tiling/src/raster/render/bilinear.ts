@@ -7,8 +7,8 @@ import { allocatePlane } from './pixels.ts'
 import type { Plane, ReadPixels } from './pixels.ts'
 
 /**
- * Reads each pixel of the view as the mean of the four nearest, weighted by distance; those without data do not count. A
- * pixel whose nearest one has no data has none either, as with GDAL.
+ * Reads each pixel of the view as the mean of the four nearest, weighted by distance; those without data do not count.
+ * A pixel has no data when the nearest one has none, as in GDAL.
  *
  * @throws CORRUPT_TILE
  */
@@ -36,7 +36,7 @@ interface Row {
   readonly weights: Float64Array
 }
 
-/** @param valid 0 for pixels of the window without data; null where all have some */
+/** @param valid 0 for pixels of the window without data; null when all have data */
 function weighRow(
   { factorX, factorY, level }: ChosenLevel,
   { xy, width: pixels }: SourceGrid,
@@ -76,7 +76,7 @@ function weighRow(
   }
 }
 
-/** Takes neighbours without data out; the others make up for them. */
+/** Removes neighbours without data, and scales the weights of the others up. */
 function countValid(valid: Uint8Array, corners: Int32Array, weights: Float64Array, at: number): void {
   let sum = 0
   for (let k = at; k < at + 4; k++) {
@@ -98,7 +98,7 @@ function blendWhole(from: Plane, to: Plane, start: number, { corners, weights }:
   }
 }
 
-/** As {@link blendWhole}, but values that are not finite are ignored where their weight is 0. */
+/** Like {@link blendWhole}, but values that are not finite are ignored when their weight is 0. */
 function blendBroken(from: Plane, to: Plane, start: number, { corners, weights }: Row, alpha: Uint8Array): void {
   for (let i = 0, k = 0; k < corners.length; i++, k += 4) {
     if (alpha[start + i] === 0) continue

@@ -9,7 +9,7 @@ export interface ByteSpan {
   readonly length: number
 }
 
-/** Decoded blocks of all levels of one raster, the ones used last up to a number of bytes. */
+/** Decoded blocks of all levels of one raster: the most recently used ones, up to a number of bytes. */
 export interface BlockStore {
   /** Byte ranges to read for these blocks of a level; blocks in the store need none. */
   spansOf(level: RasterLevel, blocks: readonly number[]): ByteSpan[]
@@ -20,7 +20,7 @@ export interface BlockStore {
 /** Decoded blocks of one or many rasters, by file, image and number. */
 export type BlockCache = LRUCache<string, Samples>
 
-/** @param maxBytes memory for decoded blocks; those used last stay */
+/** @param maxBytes memory for decoded blocks; the least recently used ones are evicted */
 export function createBlockCache(maxBytes: number): BlockCache {
   const maxSize = Math.max(1, maxBytes)
   // A block that is larger than the cache fills it alone.

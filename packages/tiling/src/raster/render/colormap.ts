@@ -4,7 +4,9 @@ import { unknownColormap } from './errors.ts'
 /** Red, green, blue and alpha, 0 to 255. */
 export type Rgba = readonly [number, number, number, number]
 
-/** Mapping of values to colours: a ramp of 256 over the rescaled values, single values, or ranges `[from, to)`. */
+/**
+ * Mapping of values to colours: a ramp of 256 colours over the rescaled values, single values, or ranges `[from, to)`.
+ */
 export type Colormap =
   | { readonly kind: 'ramp'; readonly colors: Uint8Array }
   | { readonly kind: 'values'; readonly colors: ReadonlyMap<number, Rgba> }
@@ -36,7 +38,7 @@ const RAMPS: Readonly<Record<string, (t: number) => string>> = {
   spectral: ramps.interpolateSpectral,
 }
 
-/** Names that {@link namedColormap} takes, besides those with `_r`. */
+/** Names that {@link namedColormap} accepts; each also with `_r`. */
 const COLORMAPS: readonly string[] = Object.keys(RAMPS)
 
 /** @throws UNKNOWN_COLORMAP */
@@ -51,7 +53,7 @@ export function namedColormap(name: string): Colormap {
   return { kind: 'ramp', colors }
 }
 
-/** `#rrggbb` and `rgb(r, g, b)`, which the ramps speak. */
+/** `#rrggbb` and `rgb(r, g, b)`, the formats of the ramps. */
 function parseColor(text: string): Rgba {
   const hex = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(text)
   const [r = 0, g = 0, b = 0] = hex

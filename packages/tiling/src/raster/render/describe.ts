@@ -15,7 +15,7 @@ export interface RasterDescription extends RasterSummary {
   readonly nodata: number | null
   readonly nodataType: 'Alpha' | 'Mask' | 'Nodata' | 'None'
   readonly bands: readonly {
-    /** Its description; null without one. */
+    /** Description of the band; null without one. */
     readonly name: string | null
     readonly color: string
     readonly scale: number
@@ -25,7 +25,9 @@ export interface RasterDescription extends RasterSummary {
   readonly overviews: readonly number[]
   readonly palette: boolean
   readonly defaultBands: readonly number[]
-  /** The range of stored values of each of these bands that is shown: `rescale` of a request that draws the same. Empty without a valid pixel. */
+  /**
+   * Displayed range of stored values of each default band, as for `rescale` of a request. Empty without a valid pixel.
+   */
   readonly limits: readonly (readonly [number, number])[]
 }
 

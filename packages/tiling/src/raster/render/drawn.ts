@@ -1,16 +1,16 @@
 import { crc32 } from 'node:zlib'
 
-/** Meaning of a picture's colours. */
+/** Meaning of the colours of a picture. */
 export interface Drawn {
-  /** The bands that are red, green and blue, or the one that is gray; 1-based. */
+  /** 1-based bands: red, green and blue, or the gray one. */
   readonly bidx: readonly number[]
-  /** The stored values of each band that became 0 and 255; null where a colormap took their place. */
+  /** Stored values of each band that became 0 and 255; null when a colormap was used. */
   readonly rescale: readonly (readonly [number, number])[] | null
 }
 
 const KEYWORD = 'terrane-drawn'
 const SIGNATURE_BYTES = 8
-/** Length and type before the data of a chunk, and the checksum behind it. */
+/** Bytes before the data of a chunk (length and type), and with the checksum after them. */
 const HEAD_BYTES = 8
 const FRAME_BYTES = 12
 
@@ -21,7 +21,7 @@ export function markDrawn(png: Uint8Array, drawn: Drawn): Uint8Array {
   chunk.writeUInt32BE(text.length - 4, 0)
   text.copy(chunk, 4)
   chunk.writeUInt32BE(crc32(text), 4 + text.length)
-  // Behind the header, which is always the first chunk.
+  // After the header, which is always the first chunk.
   const head = SIGNATURE_BYTES + FRAME_BYTES + 13
   return Buffer.concat([png.subarray(0, head), chunk, png.subarray(head)])
 }

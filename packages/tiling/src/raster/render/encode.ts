@@ -5,7 +5,7 @@ import type { Picture } from './paint.ts'
 /**
  * A picture as a file. A PNG carries its drawing options. JPEG has no transparency: empty pixels become white.
  *
- * @param mask false for no transparency in other formats: empty pixels become black
+ * @param mask false for no transparency in PNG and WEBP: empty pixels become black
  */
 export async function encodePicture(
   { width, height, rgba, drawn }: Picture,
@@ -14,7 +14,7 @@ export async function encodePicture(
 ): Promise<Uint8Array> {
   const whole = sharp(rgba, { raw: { width, height, channels: 4 } })
   const image = mask ? whole : whole.removeAlpha()
-  // Least effort: tiles are made on request and then cached.
+  // Lowest effort, because tiles are made on request and then cached.
   if (format === 'png') {
     const png = await image.png({ compressionLevel: 1 }).toBuffer()
     return drawn === undefined ? png : markDrawn(png, drawn)

@@ -10,7 +10,7 @@ import type { View } from './view.ts'
 /** West, south, east, north in degrees; west is larger than east for a box across the antimeridian. */
 export type LngLatBox = readonly [number, number, number, number]
 
-/** Web Mercator ends at this latitude. */
+/** Maximum latitude of Web Mercator. */
 const MAX_LAT = 85.051_128_779_806_59
 
 /** The boxes that a raster covers: one, or one on each side of the antimeridian; the whole world if unknown. */
@@ -27,7 +27,7 @@ export function boxesOf({ crs, affine, width, height }: Georeference): LngLatBox
   }
 }
 
-/** One box around all; across the antimeridian its west is larger than its east. */
+/** One box around all; when it crosses the antimeridian, west is larger than east. */
 export function boundsOf(boxes: readonly LngLatBox[]): LngLatBox {
   const [south, north] = [Math.min(...boxes.map((b) => b[1])), Math.max(...boxes.map((b) => b[3]))]
   const east = boxes.find((box) => box[0] <= -180 && box[2] < 180)
@@ -66,10 +66,10 @@ export function visibleRect(view: View, boxes: readonly LngLatBox[]): PixelRect 
   return width > 0 && height > 0 ? { x, y, width, height } : null
 }
 
-/** Points of an edge of a box that are projected. */
+/** Number of projected points per edge of a box. */
 const EDGE_POINTS = 64
 
-/** As {@link visibleRect}, in another CRS: the whole view where an edge of a box has no place in it. */
+/** Like {@link visibleRect}, in another CRS: the whole view when an edge of a box cannot be projected. */
 function rectInCrs(view: View, crs: RasterCrs, boxes: readonly LngLatBox[]): PixelRect | null {
   const { forward } = converterOf(crs.definition)
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity]
@@ -92,7 +92,7 @@ function rectInCrs(view: View, crs: RasterCrs, boxes: readonly LngLatBox[]): Pix
       }
     }
   }
-  // Between two points an edge may bend outwards.
+  // Between two points, an edge may be curved outwards.
   const slack = 2 + Math.max(right - left, bottom - top) / 100
   const [x, y] = [Math.max(0, Math.floor(left - slack)), Math.max(0, Math.floor(top - slack))]
   const width = Math.min(view.width, Math.ceil(right + slack)) - x

@@ -28,11 +28,17 @@ import { fittedSize, fullSize, wholeView } from './view.ts'
 import type { View } from './view.ts'
 import { zoomsOf } from './zooms.ts'
 
-/** Windows with more pixels are sampled by nearest neighbour instead of bilinear, which changes little at such a reduction. */
+/**
+ * Maximum pixels of a bilinear window; larger ones are sampled by nearest neighbour, which changes little at such a
+ * reduction.
+ */
 const MAX_WINDOW = 1 << 23
-/** Samples of a window for the other methods: those under a largest picture of four bands at half the resolution. */
+/**
+ * Maximum samples of a window for the other methods: enough for the largest picture of four bands at half the
+ * resolution.
+ */
 const MAX_SAMPLES = 72 << 20
-/** Largest stray of the transform from the exact one, in pixels of the image that is read. */
+/** Maximum error of the approximate transform, in pixels of the image that is read. */
 const TOLERANCE = 0.05
 
 /** An opened raster file. */
@@ -44,7 +50,7 @@ export interface LayerFile {
   readonly onPlan: (spans: readonly ByteSpan[]) => void
 }
 
-/** Georeference of the pixels of a file; `clip` is the part of it that counts, null for all. */
+/** Georeference of the pixels of a file; `clip` is the used part of it, null for all. */
 export interface FilePlace {
   readonly affine: Affine
   readonly crs: RasterCrs
@@ -104,11 +110,11 @@ interface ViewPlan {
   readonly readings: Map<string, Reading>
 }
 
-/** How the pixels of a view are read. */
+/** Plan for reading the pixels of a view. */
 interface Reading {
-  /** The window that is kept in memory for a mean; null for nearest. */
+  /** The window that is kept in memory for interpolation; null for nearest. */
   readonly window: PixelRect | null
-  /** Null where no pixel of the raster is in sight. */
+  /** Null when no pixel of the raster is visible. */
   readonly need: FileNeed | null
 }
 
@@ -146,7 +152,10 @@ function readingOf(file: LayerFile, plan: ViewPlan, choice: LayerChoice): Readin
   return reading
 }
 
-/** Pixels around a position that a method reads; null for the nearest one. The numbers of a palette have no mean. */
+/**
+ * Number of pixels around a position that a method reads; null for the nearest one. The numbers of a palette have no
+ * mean.
+ */
 function reachOf({ raster }: LayerFile, { grid, chosen }: ViewPlan, resampling: RenderResampling): number | null {
   if (resampling === 'nearest' || (raster.palette !== null && resampling !== 'mode')) return null
   if (resampling === 'bilinear') return 0.5
@@ -155,7 +164,7 @@ function reachOf({ raster }: LayerFile, { grid, chosen }: ViewPlan, resampling: 
   return Math.ceil(KERNELS[resampling as KernelName].radius * Math.max(...wideningOf(steps)))
 }
 
-/** @throws TILE_TOO_COARSE for a method that would show something else without all pixels */
+/** @throws TILE_TOO_COARSE for a method whose result would be wrong without all pixels */
 function fitsWindow({ width, height }: PixelRect, { bands, resampling }: LayerChoice): boolean {
   if (resampling === 'bilinear') return width * height <= MAX_WINDOW
   const samples = width * height * bands.length
@@ -210,7 +219,7 @@ function needOf(
   return { source, spans: [...store.spansOf(level, all), ...store.spansOf(mask, masked)], pixels }
 }
 
-/** Pixels of a part of a view, in their place in the whole. */
+/** Places the pixels of a part of a view in the whole view. */
 function placed(pixels: ReadPixels, { width, height }: View, { x, y }: PixelRect): ReadPixels {
   if (pixels.width === width && pixels.height === height) return pixels
   const spread = <T extends Float32Array | Float64Array | Uint8Array>(from: T, to: T): T => {

@@ -11,14 +11,14 @@ export interface SourceGrid {
   readonly xy: Float64Array
 }
 
-/** Side of the cells that the subdivision begins with, in pixels. */
+/** Initial side of the cells of the subdivision, in pixels. */
 const CELL = 64
 
 /**
  * Projects the centres of all pixels of a rectangle. Cells start large. If the exact middle of a cell and of its sides
  * are within `tolerance` of straight lines between its corners, the cell is filled by a second-degree surface through
- * these nine points; otherwise it is divided. So flat projections need some hundred exact points, curved ones more, and
- * a jump (the antimeridian) is exact to the pixel.
+ * these nine points; otherwise it is divided. Nearly linear projections need some hundred exact points and curved ones
+ * more; a jump (the antimeridian) is exact to the pixel.
  *
  * @param tolerance in pixels of the raster's full resolution
  */
@@ -38,7 +38,7 @@ export function projectPixels(project: ToSource, rect: PixelRect, tolerance: num
     }
     return 2 * i
   }
-  /** Whether a node is off the straight line between two others; NaN counts as off. */
+  /** Whether a node is off the straight line between two others by more than the tolerance; NaN counts as off. */
   const strays = (at: number, a: number, b: number, share: number): boolean => {
     const dx = (nodes[at] as number) - (nodes[a] as number) * (1 - share) - (nodes[b] as number) * share
     const dy = (nodes[at + 1] as number) - (nodes[a + 1] as number) * (1 - share) - (nodes[b + 1] as number) * share

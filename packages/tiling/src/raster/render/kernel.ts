@@ -6,7 +6,7 @@ import { roundTo } from '../scene/sample-types.ts'
 import { stepsOf } from './steps.ts'
 import type { GridSteps } from './steps.ts'
 
-/** A symmetric kernel of resampling. It is zero at `radius` and beyond. */
+/** A symmetric resampling kernel, which is zero at `radius` and beyond. */
 interface Kernel {
   readonly radius: number
   readonly weigh: (distance: number) => number
@@ -33,8 +33,8 @@ function widening(step: number): number {
 }
 
 /**
- * Reads each pixel of a view as the weighted mean of those around it; those without data do not count. A pixel whose
- * nearest one has no data has none either, nor has one of `lanczos` that lacks more than half of its kernel. `cubic`
+ * Reads each pixel of a view as the weighted mean of the pixels around it; pixels without data do not count. The result
+ * has no data when the nearest pixel has none, or, for `lanczos`, when more than half of the kernel is missing. `cubic`
  * without widening takes the bilinear mean where one of its sixteen pixels is missing. All as in gdalwarp, whose spline
  * is negative beyond its end when it is widened.
  *
@@ -80,7 +80,7 @@ class Taps {
   /** First pixel, and the number of pixels. */
   first = 0
   count = 0
-  /** Whether no pixel of the kernel lies beyond the window. */
+  /** Whether the kernel lies completely in the window. */
   isWhole = true
 
   constructor({ radius }: Kernel, wide: number) {
@@ -124,7 +124,7 @@ class WindowMean {
     return count / (across.count * down.count)
   }
 
-  /** Writes the mean of each band; false where the weights of valid pixels sum to nothing. */
+  /** Writes the mean of each band; false when the weights of the valid pixels sum to about 0. */
   write(across: Taps, down: Taps, to: readonly Plane[], at: number): boolean {
     for (let band = 0; band < to.length; band++) {
       const source = this.#sources[band] as Plane
@@ -147,7 +147,9 @@ class WindowMean {
   }
 }
 
-/** Least sum of weights of a mean, as in GDAL: beside missing pixels the negative weights of a kernel may prevail. */
+/**
+ * Minimum sum of weights of a mean, as in GDAL: next to missing pixels, the negative weights of a kernel may dominate.
+ */
 const LEAST_WEIGHT = 1e-6
 
 function cubic(distance: number): number {

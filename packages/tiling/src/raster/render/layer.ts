@@ -6,7 +6,7 @@ import type { LngLatBox } from './extent.ts'
 import type { ReadPixels } from './pixels.ts'
 import type { View, WantedSize } from './view.ts'
 
-/** How values between pixels are found, by the names of GDAL. */
+/** Resampling methods by GDAL's names. */
 export const RESAMPLINGS = [
   'nearest',
   'bilinear',
@@ -19,11 +19,11 @@ export const RESAMPLINGS = [
 ] as const
 export type RenderResampling = (typeof RESAMPLINGS)[number]
 
-/** Which values of a layer are wanted. */
+/** Requested values of a layer. */
 export interface LayerChoice {
   /** 0-based. */
   readonly bands: readonly number[]
-  /** Stands in for the nodata value of the files; null for theirs. */
+  /** Replaces the nodata value of the files; null for theirs. */
   readonly nodata: number | null
   readonly resampling: RenderResampling
 }
@@ -34,7 +34,7 @@ export interface ZoomRange {
   readonly maxzoom: number
 }
 
-/** A range of values for each band. */
+/** Returns a range of values for each band. */
 export type Limits = (bands: readonly number[]) => Promise<readonly (readonly [number, number])[]>
 
 /** Caches the limits for a list of bands; failures are not cached. */
@@ -54,26 +54,26 @@ export interface FileNeed {
   readonly source: ByteSource
   /** Ranges that are not in memory yet. */
   readonly spans: readonly ByteSpan[]
-  /** Number of pixels of all bands that are decoded for it, in memory or not. */
+  /** Number of decoded pixels of all bands, in memory or not. */
   readonly pixels: number
 }
 
 /** Reads the spans of several files at once, so that each layer finds its own when it is read. */
 export type FetchTogether = (needs: readonly FileNeed[]) => void
 
-/** Decoded pixels of all bands that one view may cost. */
+/** Maximum number of decoded pixels of all bands for one view. */
 const MAX_PIXELS = 1 << 28
 
-/** Adds what a view costs, in pixels. @throws TILE_TOO_COARSE */
+/** Adds the cost of a view, in pixels. @throws TILE_TOO_COARSE */
 export function addCost(before: number, needs: readonly FileNeed[]): number {
   const pixels = needs.reduce((sum, need) => sum + need.pixels, before)
   if (pixels > MAX_PIXELS) throw tileTooCoarse({ pixels, limit: MAX_PIXELS })
   return pixels
 }
 
-/** Values of bands by place: a raster file, a scene of many files, or a mosaic of such. */
+/** Georeferenced values of bands: a raster file, a scene of many files, or a mosaic of them. */
 export interface Layer extends ZoomRange {
-  /** Size, grid, bands and types; of a mosaic those of its first layer. */
+  /** Size, grid, bands and types; for a mosaic, those of its first layer. */
   readonly raster: RasterInfo
   readonly crs: RasterCrs
   readonly boxes: readonly LngLatBox[]
@@ -83,12 +83,12 @@ export interface Layer extends ZoomRange {
   wholeView(size: WantedSize | null, maxSize: number): View
   /** The default range of physical values of each band. @throws NO_VALID_PIXELS */
   readonly limits: Limits
-  /** Which image a view is read from, 0 for the full resolution. */
+  /** Index of the image that a view is read from; 0 for the full resolution. */
   levelOf(view: View): number
-  /** Pixels of the full resolution along a pixel of a view; 1 if unknown. */
+  /** Number of pixels of the full resolution per pixel of a view; 1 if unknown. */
   stepOf(view: View): number
   /** The byte ranges that `read` will need; empty when the layer is not visible. @throws TILE_TOO_COARSE */
   needs(view: View, choice: LayerChoice): readonly FileNeed[]
-  /** Values of a whole view; null where there are none. @throws TILE_TOO_COARSE, CORRUPT_TILE */
+  /** Values of a whole view; null when it has none. @throws TILE_TOO_COARSE, CORRUPT_TILE */
   read(view: View, choice: LayerChoice): Promise<ReadPixels | null>
 }

@@ -6,7 +6,7 @@ import type { ToSource } from './placement.ts'
 export interface ChosenLevel {
   readonly level: RasterLevel
   readonly mask: RasterLevel | null
-  /** 0 for the full resolution, 1 for the first overview that can stand in for it, … */
+  /** 0 for the full resolution, 1 for the first usable overview, and so on. */
   readonly index: number
   readonly factorX: number
   readonly factorY: number

@@ -24,14 +24,14 @@ export interface WindowRead {
 export interface LoadedWindow {
   /** A plane per requested band. */
   readonly sources: readonly Plane[]
-  /** 0 for pixels without data; null where all have some. */
+  /** 0 for pixels without data; null when all have data. */
   readonly valid: Uint8Array | null
 }
 
 /**
  * The window of a level that a grid needs; null when the grid lies outside of the level.
  *
- * @param reach pixels of the level on each side of a position that count
+ * @param reach number of pixels of the level on each side of a position that are used
  */
 export function windowOf(
   { xy }: SourceGrid,

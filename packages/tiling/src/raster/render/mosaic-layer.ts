@@ -7,21 +7,21 @@ import type { FetchTogether, Layer, LayerChoice } from './layer.ts'
 import type { ReadPixels } from './pixels.ts'
 import type { View } from './view.ts'
 
-/** How the values of layers that lie over each other become one, pixel by pixel and band by band. */
+/** Method that combines the values of overlapping layers, pixel by pixel and band by band. */
 export type PixelSelection = 'first' | 'highest' | 'lowest' | 'mean'
 
 /** A part of a mosaic, opened when a view needs it. */
 export interface MosaicPart {
-  /** Null where they are not known: those of the layer. */
+  /** Null when unknown; then the boxes of the layer are used. */
   readonly boxes: readonly LngLatBox[] | null
   open(): Layer
 }
 
-/** Parts that a view may need. */
+/** Maximum number of parts of one view. */
 export const MAX_PARTS = 16
 
 /**
- * Layers over each other, the first on top. With `first` each pixel comes from the first layer with a value there. All
+ * Overlapping layers, the first on top. With `first` each pixel comes from the first layer with a value there. All
  * layers use the limits of the first one, so that neighbouring tiles match.
  *
  * @param fetch reads the byte ranges of several files at once
@@ -101,13 +101,14 @@ function namesOf({ bands }: Layer['raster']): (string | null)[] {
 }
 
 /**
- * Whether a band has the name of another band. Other differences are allowed: some names contain the date or the file.
+ * Whether a band has the name of a different band of the other layer. Other differences are allowed, because some names
+ * contain the date or the file.
  */
 function isReordered(names: readonly (string | null)[], others: readonly (string | null)[]): boolean {
   return names.some((name, i) => name !== null && name !== others[i] && others.includes(name))
 }
 
-/** The blend of the layers that were read so far. */
+/** The combination of the layers read so far. */
 class Blend {
   readonly pixels: ReadPixels
   readonly #selection: PixelSelection

@@ -6,7 +6,7 @@ import { storedNodata } from '../stored-nodata.ts'
 import { allocatePlane, bandsToRead, blockOfBand, offsetInPixel } from './pixels.ts'
 import type { BandChoice, ReadPixels } from './pixels.ts'
 
-/** The pixels of a view by the block of a level that each lies in. */
+/** The pixels of a view, grouped by block of a level. */
 export interface Visits {
   /** Blocks of the first plane that hold at least one pixel. */
   readonly blocks: readonly number[]
@@ -18,7 +18,7 @@ export interface Visits {
   readonly places: Int32Array
 }
 
-/** Positions on the border of a pixel, apart from rounding, belong to the next one, as in GDAL. */
+/** Positions on the border of a pixel, within rounding, belong to the next pixel, as in GDAL. */
 const NUDGE = 1e-10
 
 /** Sorts the pixels of a grid by the blocks of a level; pixels outside of it are left out. */
@@ -116,7 +116,7 @@ export async function readNearest(
   }
 }
 
-/** A pixel is nowhere when all its bands hold nodata, or one of them is not finite. */
+/** A pixel is missing when all its bands are nodata, or one of them is not finite. */
 function dropMissing(planes: readonly Float32Array[], alpha: Uint8Array, nodata: number): void {
   for (let i = 0; i < alpha.length; i++) {
     if (alpha[i] === 0) continue

@@ -3,13 +3,13 @@ import type { Colormap } from './colormap.ts'
 import type { Drawn } from './drawn.ts'
 import type { Plane, ReadPixels } from './pixels.ts'
 
-/** How read pixels become a picture. */
+/** Style of painting pixels. */
 export interface PaintStyle {
   /** 0-based, as read. */
   readonly bands: readonly number[]
   /** `[min, max]` of each band: mapped to 0 and 255. */
   readonly rescale: readonly (readonly [number, number])[]
-  /** Physical values (stored · scale + offset) are rescaled, not stored ones. */
+  /** Whether physical values (stored · scale + offset) are rescaled instead of stored ones. */
   readonly unscale: boolean
   readonly colormap: Colormap | null
 }
@@ -22,7 +22,7 @@ export interface Picture {
   readonly width: number
   readonly height: number
   readonly rgba: Uint8Array
-  /** Meaning of the colours; absent where they are those of a palette. */
+  /** Meaning of the colours; absent for a palette. */
   readonly drawn?: Drawn
 }
 

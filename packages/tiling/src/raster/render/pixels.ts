@@ -9,7 +9,7 @@ export interface ReadPixels {
   readonly height: number
   /** Stored values of each requested band; meaningless where a pixel is not valid. */
   readonly planes: readonly Plane[]
-  /** 0 where there is nothing, 255 where a pixel is opaque. */
+  /** 0 for missing pixels, 255 for opaque ones. */
   readonly alpha: Uint8Array
 }
 
@@ -27,7 +27,7 @@ export function allocatePlane({ sampleType }: RasterInfo, count: number): Plane 
 
 const WIDE: ReadonlySet<RasterInfo['sampleType']> = new Set(['uint32', 'int32', 'float64'])
 
-/** The bands that have to be read: those wanted, then alpha. Palettes have one, whatever is wanted. */
+/** The bands to read: the requested ones, then alpha. A palette has a single band. */
 export function bandsToRead(raster: RasterInfo, { bands }: BandChoice): number[] {
   const wanted = raster.palette === null ? bands : [0]
   return [...new Set([...wanted, ...(raster.alphaBand === null ? [] : [raster.alphaBand])])]

@@ -17,7 +17,7 @@ export type ToSource = (column: number, row: number, out: Float64Array, at: numb
 
 const DEGREES = 180 / Math.PI
 
-/** How places of a view become places of the raster, exactly. */
+/** Exact conversion of a view's positions to positions of the raster. */
 export function toSource(view: View, place: Georeference): ToSource {
   const { left, top, pixelWidth, pixelHeight, grid = place.affine } = view
   const [x0, xc, xr, y0, yc, yr] = place.affine
@@ -65,7 +65,7 @@ export function toSource(view: View, place: Georeference): ToSource {
 
 type Write = (x: number, y: number, out: Float64Array, at: number) => void
 
-/** Places of a view in a CRS. @param write turns coordinates of the raster's CRS into pixels */
+/** Conversion for views in a CRS. @param write turns coordinates of the raster's CRS into pixels */
 function fromCrs(
   { left, top, pixelWidth, pixelHeight }: View,
   crs: RasterCrs,
@@ -84,7 +84,7 @@ function fromCrs(
   }
 }
 
-/** The lowest longitude of a raster in degrees: a view's longitudes are turned to follow from there, with half a pixel to spare. */
+/** Lowest longitude of a raster in degrees, minus half a pixel; a view's longitudes are shifted to follow it. */
 function westOf({ affine: [x0, xc, xr], width, height }: Georeference): number {
   const corners = [x0, x0 + width * xc, x0 + height * xr, x0 + width * xc + height * xr]
   const span = Math.max(...corners) - Math.min(...corners)

@@ -22,7 +22,7 @@ import type { View } from './view.ts'
 
 /** Facts of a raster for rendering. */
 export interface RasterSummary extends ZoomRange {
-  /** West, south, east, north in degrees; west is the larger where the antimeridian is crossed. */
+  /** West, south, east, north in degrees; west is larger than east across the antimeridian. */
   readonly bounds: LngLatBox
   /** Null when the CRS has no code. */
   readonly epsg: number | null
@@ -33,7 +33,7 @@ export interface RasterRenderer extends RasterSummary {
   readonly raster: RasterInfo
   /** Name of its CRS. */
   readonly crsName: string
-  /** The bands that are shown when none are named, 1-based. */
+  /** The bands that are shown by default, 1-based. */
   readonly defaultBands: readonly number[]
   /** Layer that the values are read from. */
   readonly layer: Layer
@@ -51,7 +51,7 @@ export interface RasterRenderer extends RasterSummary {
 
 export interface RendererOptions {
   readonly crs?: CrsCatalogue
-  /** Memory for decoded blocks; one of 64 MiB when absent. */
+  /** Memory for decoded blocks; 64 MiB when absent. */
   readonly cache?: BlockCache
   /** Called before reading, with the missing byte ranges of a picture; a slow source can fetch them at once. */
   readonly onPlan?: (spans: readonly ByteSpan[]) => void
@@ -118,7 +118,7 @@ export function rendererOf(layer: Layer): RasterRenderer {
   }
 }
 
-/** Ranges of physical values as those of stored ones. */
+/** Converts ranges of physical values to ranges of stored values. */
 function storedRanges(
   raster: RasterInfo,
   bands: readonly number[],

@@ -101,7 +101,7 @@ export function sceneLayer(files: readonly LayerFile[], scene: Scene, fetch: Fet
  */
 function affineOfPiece([gx, gxc, gxr, gy, gyc, gyr]: Affine, [x, xc, xr, y, yc, yr]: Affine): Affine {
   const determinant = xc * yr - xr * yc
-  // A step of the file along its columns and rows, in pixels of the grid.
+  // Step of the file along its columns and rows, in pixels of the grid.
   const [cc, cr] = [yr / determinant, -yc / determinant]
   const [rc, rr] = [-xr / determinant, xc / determinant]
   const column = 0.5 - (x * cc + y * rc)

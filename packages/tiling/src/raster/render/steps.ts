@@ -1,13 +1,13 @@
 import type { SourceGrid } from './grid.ts'
 import type { ChosenLevel } from './level.ts'
 
-/** Pixels of a level along a pixel of a view, from its left to its right edge and from its upper to its lower one. */
+/** Number of pixels of a level per pixel of a view, across and down. */
 export interface GridSteps {
   readonly across: number
   readonly down: number
 }
 
-/** The mean length of a view's pixels inside of a level, as in GDAL 3.12; 1 where none is inside. */
+/** Mean steps over the view's pixels that are inside of a level, as in GDAL 3.12; 1 without such pixels. */
 export function stepsOf({ xy, width, height }: SourceGrid, { factorX, factorY, level }: ChosenLevel): GridSteps {
   let [across, down, count] = [0, 0, 0]
   const row = 2 * width
@@ -29,7 +29,7 @@ export function stepsOf({ xy, width, height }: SourceGrid, { factorX, factorY, l
   return count === 0 ? { across: 1, down: 1 } : { across: across / count, down: down / count }
 }
 
-/** Up to this slope, some 20 degrees, the sides of a view's pixel count for themselves; beyond it its area counts. */
+/** Up to this slope, about 20 degrees, the sides of a view's pixel are measured; beyond it, its area. */
 const MODEST_SLOPE = 0.35
-/** Distance of the pixels that are measured. */
+/** Distance between measured pixels. */
 const STRIDE = 8

@@ -2,13 +2,13 @@ import type { Colormap } from './colormap.ts'
 import type { RenderResampling } from './layer.ts'
 import type { AlgorithmParameters } from './values/algorithms.ts'
 
-/** Style of a picture; absent members are decided by the raster. */
+/** Style of a picture; defaults depend on the raster. */
 export interface RenderStyle {
   /** 1-based band numbers: one, or three as red, green and blue. */
   readonly bidx?: readonly number[]
   /** `[min, max]` for all bands, or one per band; the limits of the raster by default. */
   readonly rescale?: readonly (readonly [number, number])[]
-  /** Stands in for the nodata value of the file. */
+  /** Replaces the nodata value of the file. */
   readonly nodata?: number
   readonly unscale?: boolean
   readonly colormap?: Colormap

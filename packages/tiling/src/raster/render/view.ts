@@ -1,7 +1,7 @@
 import { valuesTooMany } from './errors.ts'
 import type { Affine, RasterCrs } from '../raster-info.ts'
 
-/** Grid of a picture: square or oblong pixels in a plane. Row 0 is the upper one. */
+/** Pixel grid of a picture: square or oblong pixels in a plane. Row 0 is at the top. */
 export interface View {
   readonly width: number
   readonly height: number
@@ -10,21 +10,24 @@ export interface View {
    * reprojection.
    */
   readonly plane: 'mercator' | 'lnglat' | 'crs' | 'raster'
-  /** In the plane `crs`: that CRS. */
+  /** The CRS of the plane `crs`. */
   readonly crs?: RasterCrs
   /** Upper left corner, and the size of a pixel, in the plane's unit; y runs down in `raster`, else up. */
   readonly left: number
   readonly top: number
   readonly pixelWidth: number
   readonly pixelHeight: number
-  /** In the plane `raster`: the transform of the pixels meant, for rasters of another grid in the same CRS. */
+  /** For the plane `raster`: the transform of its pixels, to read rasters with another grid in the same CRS. */
   readonly grid?: Affine
 }
 
 /** Half the side of the Web Mercator square, in meters. */
 export const MERCATOR_EDGE = Math.PI * 6_378_137
 
-/** Sets of tiles, by their names in OGC's registry and in morecantile; `lnglat` ones have two tiles, or the world in one, at zoom 0. */
+/**
+ * Sets of tiles, by their names in OGC's registry and in morecantile; those in `lnglat` have two tiles at zoom 0, or
+ * one tile with the whole world.
+ */
 export const TILE_SETS = {
   WebMercatorQuad: {
     plane: 'mercator',
@@ -67,7 +70,7 @@ export function tileView(
   }
 }
 
-/** A view of one pixel around a place, so small that it uses the full resolution. */
+/** A view of one pixel around a position, small enough to use the full resolution. */
 export function pointView([lng, lat]: readonly [number, number]): View {
   const half = 1e-10
   return {
@@ -81,7 +84,7 @@ export function pointView([lng, lat]: readonly [number, number]): View {
   }
 }
 
-/** The whole of a raster in its own plane, brought to a size. */
+/** The whole of a raster in its own plane, scaled to a size. */
 export function wholeView(
   raster: { readonly width: number; readonly height: number; readonly affine?: Affine | null },
   width: number,

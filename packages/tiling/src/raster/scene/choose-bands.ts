@@ -6,7 +6,7 @@ import { isOffsetApplied, profileBand, profileOfBands, profilesOfItem } from './
 import type { SceneMask } from './scene.ts'
 import type { StacBand, StacItem } from './stac-item.ts'
 
-/** Which bands of an item are wanted. */
+/** Requested bands of an item. */
 export interface BandChoice {
   /** Names of assets or bands, common names, roles or numbers; null for the model's bands. */
   readonly assets: readonly string[] | null
@@ -15,7 +15,7 @@ export interface BandChoice {
   readonly mask: MaskChoice | null
 }
 
-/** Pixels that are left out. */
+/** Selection of masked pixels. */
 export interface MaskChoice {
   /** Asset, in one of the forms of `assets`. */
   readonly asset: string
@@ -45,7 +45,7 @@ export interface ChosenBands {
 /**
  * The bands of an item: the named ones, else its only GeoTIFF, else the model's channels by name.
  *
- * @throws SCENE_UNUSABLE, which names the item and what it has
+ * @throws SCENE_UNUSABLE, which names the item and its assets
  */
 export function chooseBands(item: StacItem, { assets, channels, mask }: BandChoice): ChosenBands {
   const { profiles, isCertain } = profilesOfItem(item)
@@ -94,13 +94,13 @@ function checkImagery(bands: readonly StacBand[], profiles: readonly SensorProfi
   }
 }
 
-/** Pictures for the eye have the bands of the product and other numbers. */
+/** Pictures for viewing have the bands of the product but other numbers. */
 function isData({ roles, asset }: StacBand): boolean {
   const isPicture = /^(?:visual|tci|true_?colou?r|preview|rendered_preview)/i.test(asset)
   return !isPicture && !roles.some((role) => ['thumbnail', 'overview', 'visual'].includes(role))
 }
 
-/** In the order of certainty: asset, band, common name, the agency's name of it, role, number. */
+/** In order of certainty: asset, band, common name, name by the agency, role, number. */
 function find(item: StacItem, wanted: string, profiles: readonly SensorProfile[]): readonly StacBand[] {
   const { bands } = item
   const text = wanted.trim().toLowerCase()
@@ -125,7 +125,7 @@ function find(item: StacItem, wanted: string, profiles: readonly SensorProfile[]
     if (best) return [best]
   }
   const role = bands.filter((band) => band.roles.includes(wanted) && (isData(band) || wanted !== 'data'))
-  // Opacities and the like have the role of data, too.
+  // Opacities and similar layers have the role of data, too.
   const read = role.filter((band) => profiles.some((profile) => profileBand(profile, band) !== null))
   if (role.length > 0) return read.length > 0 ? read : role
   return /^\d{1,5}$/.test(text) ? byNumber(item, Number(text), profiles) : []
@@ -140,7 +140,7 @@ function byNumber(item: StacItem, number: number, profiles: readonly SensorProfi
   return isOne ? data.filter(({ band }) => band === number - 1) : []
 }
 
-/** The other near infrared: sensors have one or two. */
+/** Substitutes, because sensors have one near infrared band or two. */
 const NEARLY: Readonly<Record<string, string>> = { nir: 'nir08', nir08: 'nir' }
 
 /** Prefers a file of the single band to a visual picture or a file of many bands. */
@@ -163,7 +163,7 @@ function chosen(
     asset,
     href,
     band: band.band,
-    // The common name is more useful than a maker's name that no profile knows.
+    // The common name is more useful than a producer's name that is in no profile.
     name: agency ?? common ?? names[0] ?? null,
     scale,
     offset,

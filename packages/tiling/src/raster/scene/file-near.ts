@@ -11,7 +11,7 @@ export type NameKind = 'name' | 'address'
 
 /**
  * The file that a VRT or a STAC item names: an https URL, or a file relative to the VRT or item, of the same kind. Null
- * for anything else: sources in storage or at a URL may not name local files.
+ * for anything else, because sources in storage or at a URL must not refer to local files.
  *
  * @param base location of the VRT or item; null for an item in a request
  */
@@ -20,7 +20,7 @@ export function fileNear(written: string, base: FileSource | null, kind: NameKin
   if (/^https?:\/\//i.test(text)) return URL.canParse(text) ? { kind: 'url', url: text } : null
   if (base?.kind === 'url') {
     const address = kind === 'name' ? text.split('/').map(encodeURIComponent).join('/') : text
-    // `//host/…` and `file:` would leave the place.
+    // `//host/…` and `file:` would leave the base location.
     const url = URL.parse(address, base.url)
     return url !== null && url.origin === URL.parse(base.url)?.origin ? { kind: 'url', url: url.href } : null
   }

@@ -70,7 +70,7 @@ function idsOf(item: StacItem): string[] {
 function sentinel2({ properties, bands }: StacItem, text: string): string[] {
   const level = /(?:^|[^a-z])(?:msi)?l1c/i.test(text) ? 'l1c' : 'l2a'
   if (isOffsetApplied(properties)) return [`sentinel-2-${level}`]
-  // Other versions of processing than the baseline of ESA look otherwise.
+  // Processing versions of other producers have another format than ESA's baseline.
   const stated = ['s2:processing_baseline', 'sentinel:processing_baseline', 'processing:version']
     .map((name) => properties[name])
     .find((value) => typeof value === 'string' && /^\d\d\.\d\d$/.test(value))
@@ -83,7 +83,7 @@ function sentinel2({ properties, bands }: StacItem, text: string): string[] {
   return [`sentinel-2-${level}`, ...(isOld ? [] : [UNCERTAIN])]
 }
 
-/** Whether the files lack the offset that the product had. */
+/** Whether the offset has already been subtracted from the values of the files. */
 export function isOffsetApplied(properties: StacItem['properties']): boolean {
   return ['earthsearch:boa_offset_applied', 'sentinel:boa_offset_applied'].some(
     (name) => properties[name] === true || properties[name] === 'true',

@@ -40,7 +40,7 @@ export interface PieceReading {
   /** Value of the tile = stored value · ratio + shift. */
   readonly ratio: number
   readonly shift: number
-  /** Whether mask and alpha band of the file count. */
+  /** Whether the mask and alpha band of the file are used. */
   readonly ownMasks: boolean
 }
 
@@ -51,10 +51,10 @@ export interface TileValues {
   readonly valid: Uint8Array
 }
 
-/** Pixels of a file that are read at once. */
+/** Maximum number of pixels of a file per read. */
 const MAX_WINDOW = 1 << 22
 
-/** Writes what a piece has of a tile over what is there. @throws CORRUPT_TILE */
+/** Writes a piece's pixels of a tile over the existing ones. @throws CORRUPT_TILE */
 export async function readPiece(piece: PieceReading, tile: TileValues): Promise<void> {
   const target = clip(tile.rect, piece.placement.to)
   if (target.width > 0 && target.height > 0) await readPart(piece, target, tile)
@@ -66,7 +66,7 @@ async function readPart(piece: PieceReading, target: PixelRect, tile: TileValues
   if (rect.width === 0 || rect.height === 0) return
   const { x, y, width, height } = target
   if (rect.width * rect.height > MAX_WINDOW && height > 1) {
-    // Pixels of the file may be far smaller.
+    // The pixels of the file may be far smaller than those of the grid.
     const half = height >> 1
     await readPart(piece, { x, y, width, height: half }, tile)
     await readPart(piece, { x, y: y + half, width, height: height - half }, tile)
@@ -77,7 +77,7 @@ async function readPart(piece: PieceReading, target: PixelRect, tile: TileValues
   sample(window, piece, target, tile)
 }
 
-/** The pixels of a file around some of the grid. */
+/** The pixels of a file that a part of the grid needs. */
 function sourceRect({ map, from, isExact }: Placement, target: PixelRect): PixelRect {
   const [x0, xc, xr, y0, yc, yr] = map
   const columns = [target.x, target.x + target.width - 1]
@@ -90,7 +90,7 @@ function sourceRect({ map, from, isExact }: Placement, target: PixelRect): Pixel
   return clip({ x: left, y: top, width: right - left + 1, height: bottom - top + 1 }, from)
 }
 
-/** Pixels of a file, and 1 where they are valid. */
+/** Pixels of a file, with 1 for valid ones. */
 interface SourceWindow {
   readonly rect: PixelRect
   readonly samples: Samples
@@ -117,7 +117,7 @@ async function readSource(piece: PieceReading, rect: PixelRect): Promise<SourceW
 
 type Sampler = (window: SourceWindow, piece: PieceReading, target: PixelRect, tile: TileValues) => void
 
-/** Tolerance for rounding: a place on an edge between pixels belongs to the next pixel. */
+/** Tolerance for rounding: a position on an edge between pixels belongs to the next pixel. */
 const EDGE = 1e-9
 
 const nearest: Sampler = ({ rect, samples, valid }, { placement, ratio, shift }, target, tile) => {
@@ -136,7 +136,10 @@ const nearest: Sampler = ({ rect, samples, valid }, { placement, ratio, shift },
   }
 }
 
-/** Bilinear in the four pixels around, without invalid ones; no value where the nearest pixel is invalid. */
+/**
+ * Bilinear interpolation of the four surrounding pixels without the invalid ones; no value when the nearest pixel is
+ * invalid.
+ */
 const bilinear: Sampler = ({ rect, samples, valid }, { placement, ratio, shift }, target, tile) => {
   const [x0, xc, xr, y0, yc, yr] = placement.map
   const { width, height } = rect

@@ -7,7 +7,7 @@ import type { PixelRect } from '../plan.ts'
 export interface Placement {
   /** `x = a + column·b + row·c`, `y = d + column·e + row·f` of pixel centers, in pixels of the file from its corner. */
   readonly map: Affine
-  /** True when each pixel of the grid is one of the file. */
+  /** True when each pixel of the grid equals a pixel of the file. */
   readonly isExact: boolean
   /** Pixels of the grid that may come from the file. */
   readonly to: PixelRect
@@ -17,7 +17,7 @@ export interface Placement {
 
 /** Deviation that still counts as the same grid, in pixels. */
 const SAME = 0.01
-/** Pixels of a file per pixel of the grid, along an axis: more would read more than memory holds. */
+/** Maximum number of pixels of a file per pixel of the grid along an axis; more would exceed memory. */
 const MAX_REDUCTION = 16
 
 interface Grid {
@@ -34,7 +34,7 @@ export function checkSameCrs(file: RasterInfo, reference: RasterInfo): void {
   })
 }
 
-/** Share of the grid that lies in the file; of another angle, that of the rectangles around both. */
+/** Share of the grid that the file covers; by bounding boxes when the file is rotated. */
 export function coverOf({ width, height }: Pick<Grid, 'width' | 'height'>, { map, from }: Placement): number {
   const [x0, xc, xr, y0, yc, yr] = map
   const corners = [-0.5, width - 0.5].flatMap((column) => [-0.5, height - 0.5].map((row) => [column, row] as const))
@@ -43,7 +43,7 @@ export function coverOf({ width, height }: Pick<Grid, 'width' | 'height'>, { map
   return covered(xs, from.x, from.width) * covered(ys, from.y, from.height)
 }
 
-/** Edges of products of one scene differ by a part of a pixel. */
+/** The edges of products of one scene may differ by a fraction of a pixel. */
 function covered(places: readonly number[], from: number, size: number): number {
   const [least, most] = [Math.min(...places), Math.max(...places)]
   const common = Math.min(most, from + size) - Math.max(least, from)
@@ -59,7 +59,7 @@ export function georeferencedPlacement(grid: Grid, file: RasterInfo): Placement 
   const determinant = xc * yr - xr * yc
   const columnOf = (x: number, y: number): number => (x * yr - y * xr) / determinant
   const rowOf = (x: number, y: number): number => (y * xc - x * yc) / determinant
-  // The center of the first pixel, from the corner of the file; differences first, which keeps the digits.
+  // The center of the first pixel from the corner of the file; subtracting first preserves precision.
   const [dx, dy] = [gx0 - x0 + (gxc + gxr) / 2, gy0 - y0 + (gyc + gyr) / 2]
   const map: Affine = [
     columnOf(dx, dy),
@@ -130,7 +130,7 @@ function sizeOf({ width, height }: Pick<RasterInfo, 'width' | 'height'>): { widt
   return { width, height }
 }
 
-/** Equal for two files in one reference system; whether pixels are areas or points is ignored. */
+/** Equal for two files in the same CRS; whether pixels are areas or points is ignored. */
 function crsText({ epsg, geoKeys, citations }: RasterInfo): string {
   const { [KEY.rasterType]: _, ...keys } = geoKeys
   return epsg === null ? JSON.stringify([keys, citations]) : `EPSG:${epsg}`

@@ -11,11 +11,11 @@ import { commonType } from './sample-types.ts'
 
 /** Side of the tiles of a stacked file. */
 export const STACK_TILE = 512
-/** A tile of each band is held at once. */
+/** Maximum number of bands, because a tile of each is in memory at once. */
 const MAX_BANDS = 128
-/** Blocks of a file, as the reader allows them. */
+/** Maximum number of blocks of a file that the reader accepts. */
 const MAX_BLOCKS = 1 << 20
-/** Maximum reads of parts of tiles from pieces; a scene of many tiles may have this many layers instead. */
+/** Maximum number of reads of parts of tiles; a scene of many tiles may instead have this many layers. */
 const MAX_READS = 100_000
 const MAX_LAYERS = 32
 
@@ -32,19 +32,19 @@ export interface PlannedBand {
   readonly color: BandColor
   readonly scale: number
   readonly offset: number
-  /** The value for "no data" after its pieces are combined, NaN for none. */
+  /** The nodata value after the pieces are combined, NaN for none. */
   readonly nodata: number
   /** Share of the grid that its file covers; 1 for a VRT, which places its sources itself. */
   readonly cover: number
   readonly pieces: readonly PlannedPiece[]
 }
 
-/** How files become one. */
+/** Plan of combining files. */
 export interface StackPlan {
   readonly width: number
   readonly height: number
   readonly affine: Affine
-  /** The file whose reference system is taken. */
+  /** Index of the file whose CRS is used. */
   readonly georeferenceOf: number
   readonly type: SampleType
   readonly bands: readonly PlannedBand[]
@@ -82,7 +82,7 @@ export function planStack(files: readonly RasterInfo[], scene: Scene, maxBytes?:
   }
 }
 
-/** All bands of a file as bands of their own, alpha without. */
+/** Expands a file into its bands, without alpha. */
 function expand(band: SceneBand, files: readonly RasterInfo[]): SceneBand[] {
   const [piece] = band.pieces
   if (piece === undefined || piece.band !== ALL_BANDS) return [band]
@@ -106,7 +106,7 @@ function checkPiece({ file, band }: ScenePiece, files: readonly RasterInfo[]): v
     throw unsupportedLayout({ layout: 'An image whose zero is white, among the bands of a scene' })
 }
 
-/** The file with the smallest pixels. @throws SCENE_UNUSABLE when a band is of no file */
+/** The file with the smallest pixels. @throws SCENE_UNUSABLE when a band has no file */
 function finestOf(bands: readonly SceneBand[], files: readonly RasterInfo[]): number {
   const used = [...new Set(bands.flatMap(({ pieces }) => pieces.map(({ file }) => file)))]
   const area = (file: number): number => {
@@ -144,7 +144,7 @@ interface PieceContext {
 
 type Grid = Pick<StackPlan, 'width' | 'height' | 'affine'>
 
-/** @throws SCENE_UNUSABLE for a file that has no pixel of the grid */
+/** @throws SCENE_UNUSABLE for a file without a pixel of the grid */
 function planBand(band: SceneBand, index: number, context: PieceContext): PlannedBand {
   const { name, color, nodata } = band
   const pieces = band.pieces.map((piece) => planPiece(piece, nodata, context))
@@ -156,7 +156,7 @@ function planBand(band: SceneBand, index: number, context: PieceContext): Planne
     name,
     color: color ?? 'undefined',
     ...scaleOf(band, context.files),
-    // Where pieces overlap, the value may be a result.
+    // Where pieces overlap, a combined value may equal the nodata value.
     nodata: isWhole ? Number.NaN : storedNodata(nodata, { sampleType: type }),
     cover,
     pieces,
@@ -186,7 +186,10 @@ function placeMask(file: number, { files, grid, finest }: PieceContext): Placeme
   return placement
 }
 
-/** Reads of parts of tiles: a VRT of a few bytes may name its files thousands of times. @throws SCENE_UNUSABLE */
+/**
+ * Limits the reads of parts of tiles, because a VRT of a few bytes may name its files thousands of times. @throws
+ * SCENE_UNUSABLE
+ */
 function guardReads({ width, height }: Grid, bands: readonly PlannedBand[]): void {
   const reads = bands
     .flatMap(({ pieces }) => pieces)

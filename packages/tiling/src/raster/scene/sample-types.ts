@@ -1,7 +1,7 @@
 import type { SampleType, Samples } from '../raster-info.ts'
 import { allocateSamples } from '../decode/samples.ts'
 
-/** Bits that hold every whole number of a type, and whether it has a sign. */
+/** Number of bits and sign of the integer types. */
 const WHOLE: Readonly<Partial<Record<SampleType, readonly [bits: number, signed: boolean]>>> = {
   uint8: [8, false],
   int8: [8, true],
@@ -24,14 +24,14 @@ function wider(a: SampleType, b: SampleType): SampleType {
     return isWide ? 'float64' : 'float32'
   }
   const signed = one[1] || two[1]
-  // Combined with a signed type, an unsigned one needs one more bit.
+  // An unsigned type combined with a signed one needs one more bit.
   const bits = Math.max(...[one, two].map(([size, has]) => (signed && !has ? size + 1 : size)))
   if (bits > 32) return 'float64'
   const size = bits <= 8 ? 8 : bits <= 16 ? 16 : 32
   return `${signed ? '' : 'u'}int${size}` as SampleType
 }
 
-/** Numbers as samples; to whole ones they are rounded half away from zero and brought into the range, as GDAL does. */
+/** Converts numbers to samples. Integers are rounded half away from zero and clamped, as in GDAL. */
 export function samplesOf(values: Float64Array, type: SampleType): Samples {
   const samples = allocateSamples(type, values.length)
   const rounded = Float64Array.from(values)
@@ -40,7 +40,7 @@ export function samplesOf(values: Float64Array, type: SampleType): Samples {
   return samples
 }
 
-/** Rounds numbers to a type in place: half away from zero and into its range, unless it has fractions. */
+/** Rounds numbers to an integer type in place: half away from zero, and clamped. Other types are unchanged. */
 export function roundTo(values: Float32Array | Float64Array, type: SampleType): void {
   const whole = WHOLE[type]
   if (whole === undefined) return

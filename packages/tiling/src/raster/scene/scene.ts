@@ -10,10 +10,10 @@ export interface ScenePiece {
   readonly file: number
   /** 0-based. */
   readonly band: number
-  /** Source and target rectangle in pixels; null: both follow from the georeferences. */
+  /** Source and target rectangle in pixels; null when both follow from the georeferences. */
   readonly place: { readonly from: PixelRect; readonly to: PixelRect } | null
   readonly resampling: Resampling
-  /** Pixels of this value are left out; null for none. */
+  /** Pixels with this value are left out; null for none. */
   readonly without: number | null
   /** Written value = stored value · ratio + shift. */
   readonly ratio: number
@@ -29,7 +29,7 @@ export interface SceneBand {
   readonly offset: number | null
   /** The value for "no data" if the files name none. */
   readonly nodata: number | null
-  /** Type of the samples; null: that of the files. */
+  /** Type of the samples; null for the type of the files. */
   readonly type: SampleType | null
   readonly pieces: readonly ScenePiece[]
 }
@@ -45,17 +45,17 @@ export interface SceneMask {
 }
 
 /**
- * A raster whose bands lie in files of their own: assets of a STAC item, a list of files or a VRT. Files are known by their
- * number; plain data, which can be posted to a worker thread.
+ * A raster whose bands are in separate files: assets of a STAC item, a list of files or a VRT. Files are referred to by
+ * index. Plain data, which can be posted to a worker thread.
  */
 export interface Scene {
-  /** Null: the grid of the band with the smallest pixels. */
+  /** Null for the grid of the band with the smallest pixels. */
   readonly grid: { readonly width: number; readonly height: number; readonly affine: Affine } | null
-  /** EPSG code that its files must be in; null for whichever they are in. */
+  /** EPSG code that its files must have; null for any. */
   readonly epsg: number | null
   readonly bands: readonly SceneBand[]
   readonly mask: SceneMask | null
-  /** Whether masks and alpha bands of the files count. */
+  /** Whether masks and alpha bands of the files are used. */
   readonly ownMasks: boolean
   /** GDAL's metadata of the file as a whole. */
   readonly tags: Readonly<Record<string, string>>
@@ -71,5 +71,5 @@ export function plainFile({ grid, bands, mask }: Scene): number | null {
   return isBare && piece.band === ALL_BANDS ? piece.file : null
 }
 
-/** In the place of the number of a band: all bands of the file, alpha without. */
+/** Band number that stands for all bands of the file without alpha. */
 export const ALL_BANDS = -1

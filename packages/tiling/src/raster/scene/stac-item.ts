@@ -1,6 +1,6 @@
 import { sceneUnusable } from '../errors.ts'
 
-/** Bands of one asset, as imaging spectrometers have them, and of all assets. */
+/** Maximum number of bands of one asset (imaging spectrometers have hundreds), and of all assets. */
 const MAX_BANDS = 512
 const MAX_ALL_BANDS = 4096
 
@@ -11,7 +11,7 @@ export interface StacBand {
   readonly href: string
   /** 0-based; null for all bands, when the number of bands is not stated. */
   readonly band: number | null
-  /** Its names, the agency's first. */
+  /** Names of the band, the agency's first. */
   readonly names: readonly string[]
   /** `eo:common_name`, or the polarisation of a radar; null without one. */
   readonly common: string | null
@@ -19,7 +19,7 @@ export interface StacBand {
   readonly scale: number | null
   readonly offset: number | null
   readonly nodata: number | null
-  /** Bands of the asset. */
+  /** Number of bands of the asset. */
   readonly of: number
 }
 
@@ -28,9 +28,9 @@ export interface StacItem {
   readonly id: string
   readonly collection: string | null
   readonly properties: Readonly<Record<string, unknown>>
-  /** When it was taken, or began to be, RFC 3339. */
+  /** Acquisition time, or its start, RFC 3339. */
   readonly datetime: string | null
-  /** URL of the item according to itself. */
+  /** URL of the item from its own `self` link. */
   readonly self: string | null
   /** Bands of its GeoTIFFs, in the order of its assets. */
   readonly bands: readonly StacBand[]
@@ -48,7 +48,7 @@ const GEOTIFF = /^image\/(?:tiff|vnd\.stac\.geotiff)\b/i
  *
  * Source: https://github.com/radiantearth/stac-spec, https://github.com/stac-extensions
  *
- * @param position in the list, for an item without an id
+ * @param position index in the list, to identify an item without an id
  * @throws SCENE_UNUSABLE for more than 512 bands of an asset, or 4,096 of all
  */
 export function readStacItem(value: unknown, position: number): StacItem {
@@ -101,7 +101,7 @@ function bandsOf(asset: string, fields: Fields, properties: Fields): StacBand[] 
   })
 }
 
-/** The address of an asset, or that of an alternate one where its own is no web address (`s3://…`). */
+/** URL of an asset; an alternate URL if its own is not a web address (`s3://…`). */
 function webAddress(fields: Fields): string | null {
   const own = textOf(fields['href'])
   const others = Object.values(fieldsOf(fields['alternate'])).flatMap((one) => textOf(fieldsOf(one)['href']) ?? [])
@@ -126,7 +126,7 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-/** JSON has no NaN: STAC writes it, and infinities, as texts. */
+/** JSON has no NaN, so STAC writes NaN and infinities as texts. */
 function numberOf(value: unknown): number | null {
   if (typeof value === 'number' && Number.isFinite(value)) return value
   return value === 'nan' ? Number.NaN : null

@@ -26,11 +26,11 @@ import type { Scene, SceneMask } from './scene.ts'
 /** Memory for decoded blocks of all files. */
 const CACHE_BYTES = 256 * 1024 * 1024
 
-/** A band that ends within the grid. */
+/** A band that covers only a part of the grid. */
 export interface PartialBand {
   /** Its name, or its number from 1. */
   readonly band: string
-  /** Share of the grid. */
+  /** Covered share of the grid. */
   readonly cover: number
 }
 
@@ -97,7 +97,7 @@ async function readBand(
   return tile
 }
 
-/** 1 where the scene's mask leaves a pixel out; null without a mask. */
+/** 1 for pixels that the scene's mask excludes; null without a mask. */
 async function maskOf(
   { mask: planned }: StackPlan,
   mask: SceneMask | null,
@@ -129,14 +129,14 @@ async function maskOf(
   })
 }
 
-/** Writes tiles one after the other, and the directories behind them. */
+/** Writes tiles one after the other, then the directories. */
 class TileWriter {
   readonly #plan: StackPlan
   readonly #sink: ByteSink
   readonly #tiles: number
   readonly #offsets: Float64Array
   readonly #counts: Float64Array
-  /** Tiles of the mask, where a pixel is left out. */
+  /** Tiles of the mask with at least one excluded pixel. */
   readonly #maskTiles = new Map<number, { readonly offset: number; readonly count: number }>()
   #end = HEADER_BYTES
 
@@ -148,7 +148,7 @@ class TileWriter {
     this.#counts = new Float64Array(this.#tiles * plan.bands.length)
   }
 
-  /** @param masked 1 where a pixel is left out of all bands */
+  /** @param masked 1 for pixels that are excluded from all bands */
   add(index: number, bands: readonly TileValues[], masked: Uint8Array | null): void {
     const { type } = this.#plan
     const hidden = this.#hiddenPixels(bands, masked)
@@ -159,7 +159,7 @@ class TileWriter {
         if (valid[i] === 1 && masked?.[i] !== 1) filled++
         else values[i] = 0
       }
-      // A tile that was never written reads as zeros.
+      // A sparse tile, which is not written, reads as zeros.
       if (filled === 0) continue
       const samples = samplesOf(values, type)
       const bytes = new Uint8Array(samples.buffer, samples.byteOffset, rect.width * rect.height * SAMPLE_BYTES[type])
@@ -208,7 +208,7 @@ class TileWriter {
       ...(metadata === '' ? [] : [text(TAG.gdalMetadata, metadata)]),
     ]
     const images = this.#maskTiles.size === 0 ? [image] : [image, this.#maskFields()]
-    // Directories begin on a word.
+    // Directories begin at an even offset.
     this.#end += this.#end % 2
     this.#sink.write(tiffDirectories(images, this.#end), this.#end)
     this.#sink.write(tiffHeader(this.#end), 0)
@@ -243,7 +243,7 @@ class TileWriter {
   }
 }
 
-/** The keys of a file with the transform of the grid. Pixels are areas, whatever they were in the file. */
+/** The CRS keys of a file with the transform of the grid. Pixels are areas, even if the file has points. */
 function georeference(source: ByteSource, { affine: [x, xc, xr, y, yc, yr] }: StackPlan): TiffField[] {
   const [directory] = readHeader(source).directories
   const keys = directory?.integers(TAG.geoKeyDirectory, 4096) ?? new Float64Array(0)

@@ -11,7 +11,7 @@ export interface VrtScene {
   readonly files: readonly string[]
 }
 
-/** Longest VRT, in bytes. */
+/** Maximum length of a VRT, in bytes. */
 export const MAX_VRT_BYTES = 4 << 20
 const MAX_BANDS = 64
 const MAX_FILES = 256
@@ -19,7 +19,7 @@ const MAX_PIECES = 4096
 const MAX_DEPTH = 32
 const MAX_SIDE = 0x7fffffff
 
-/** Whether a file begins as a VRT does. */
+/** Whether a file begins like a VRT. */
 export function isVrt(head: Uint8Array): boolean {
   const text = new TextDecoder().decode(head.subarray(0, 1024)).trimStart()
   return text.startsWith('<') && text.includes('<VRTDataset')
@@ -90,7 +90,7 @@ const COLORS: ReadonlyMap<string, BandColor> = new Map([
   ['Blue', 'blue'],
   ['Alpha', 'alpha'],
 ])
-/** Children of a band without an effect on its pixels. */
+/** Children of a band that do not affect its pixels. */
 const IGNORED = ['Metadata', 'Overview', 'Histograms', 'UnitType', 'HideNoDataValue', 'CategoryNames']
 
 function readBand(node: XmlNode, files: FileList): SceneBand {
@@ -137,7 +137,7 @@ function readPiece(node: XmlNode, files: FileList): ScenePiece {
   if (file === null || file.text.trim() === '') throw vrtUnusable({ why: 'a source names no file' })
   const bandText = textOf(node, 'SourceBand') ?? '1'
   const band = Number(bandText)
-  // `mask,1` and the like.
+  // Also refuses `mask,1` and similar.
   if (!Number.isInteger(band) || band < 1 || band > 65_535) throw vrtUnusable({ why: `a source is band ${bandText}` })
   const [from, to] = [rectOf(node, 'SrcRect'), rectOf(node, 'DstRect')]
   if (from === null || to === null) throw vrtUnusable({ why: 'a source has no SrcRect or DstRect' })
@@ -170,9 +170,7 @@ function readTransform(root: XmlNode): Affine {
   return numbers as unknown as Affine
 }
 
-/**
- * The EPSG code of a reference system given by code or WKT (of the whole system, not of its parts); null without one.
- */
+/** The EPSG code of a CRS given by code or WKT (of the whole CRS, not of its parts); null without one. */
 function epsgOf(srs: string): number | null {
   const [, code] =
     /^EPSG:(\d{1,6})$/i.exec(srs) ??
@@ -181,7 +179,7 @@ function epsgOf(srs: string): number | null {
   return code === undefined ? null : Number(code)
 }
 
-/** A mask that is that of the files. @throws VRT_UNUSABLE for any other */
+/** Accepts a mask that comes from the files. @throws VRT_UNUSABLE for any other */
 function checkMask(node: XmlNode, files: readonly string[]): void {
   const parts = node.children.flatMap(({ children }) => children).filter(({ name }) => name.endsWith('Source'))
   const isOwn = (part: XmlNode): boolean =>
@@ -241,7 +239,7 @@ interface XmlNode {
   text: string
 }
 
-/** The tree of a document. A declaration of entities is refused by not being read: only those of XML are known. */
+/** The tree of a document. Entity declarations are not read, so only the predefined entities of XML are known. */
 function parse(text: string): XmlNode {
   if (text.length > MAX_VRT_BYTES) throw vrtUnusable({ why: `it has more than ${MAX_VRT_BYTES} bytes` })
   const parser = new SaxesParser()

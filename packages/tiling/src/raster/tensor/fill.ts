@@ -1,15 +1,15 @@
 const NONE = -1
 
-/** Fills the invalid pixels of square tiles; made once for a side, with its scratch. Not re-entrant. */
+/** Fills the invalid pixels of square tiles of one side; reuses its buffers. Not re-entrant. */
 export interface TileFiller {
-  /** @param valid 1 where a pixel is valid, at least once */
+  /** @param valid 1 for valid pixels; at least one pixel is valid */
   fill(planes: Float32Array, valid: Uint8Array): void
 }
 
 /**
  * Fills by mirroring: along a row, a gap is reflected from the valid runs on both of its sides, each half from the
- * nearer one; rows without any valid pixel are reflected from the filled rows above and below. That keeps texture and
- * colour where a constant would draw an edge.
+ * nearer one; rows without any valid pixel are reflected from the filled rows above and below. Mirroring preserves
+ * texture and colour, whereas a constant would create an edge.
  */
 export function createTileFiller(side: number): TileFiller {
   const sources = new Int32Array(side * side)
@@ -39,7 +39,9 @@ function copyWithinPlane(planes: Float32Array, plane: number, sources: Int32Arra
   }
 }
 
-/** For each position of a line the valid position to copy: itself, or its mirror image; NONE when nothing is valid. */
+/**
+ * For each position of a line, the valid position to copy: itself, or its mirror image; NONE when no position is valid.
+ */
 function mirrorLine(valid: Uint8Array, sources: Int32Array): void {
   const length = valid.length
   let runStart = 0

@@ -12,8 +12,8 @@ export interface Normalisation {
 }
 
 /**
- * Physical value, scaling to [0, 1], mean and standard deviation folded into one line per channel. Images whose zero is
- * white are turned around.
+ * One linear function per channel that combines physical value, scaling to [0, 1], mean and standard deviation. Images
+ * whose zero is white are inverted.
  */
 export function channelLines({ raster, bands, scale, mean, std }: Normalisation): Stretch[] {
   return bands.map((band, channel) => {
@@ -35,7 +35,7 @@ export function channelLines({ raster, bands, scale, mean, std }: Normalisation)
   })
 }
 
-/** Physical values, unscaled, for functions that are not linear in them. */
+/** Linear functions to physical values without scaling, for nonlinear functions of them. */
 export function physicalLines({ raster, bands }: Pick<Normalisation, 'raster' | 'bands'>): Stretch[] {
   return bands.map((band) => ({
     factor: raster.bands[band]?.scale ?? 1,

@@ -17,7 +17,7 @@ export interface PainterOptions {
   readonly plan: TilePlan
   /** One band index per channel. */
   readonly bands: readonly number[]
-  /** One line per channel. */
+  /** One linear function per channel. */
   readonly lines: readonly Stretch[]
   /** Memory for decoded blocks, in bytes. */
   readonly cacheBytes?: number
@@ -26,7 +26,7 @@ export interface PainterOptions {
 const MIN_CACHE = 16 * 1024 * 1024
 const MAX_CACHE = 96 * 1024 * 1024
 
-/** Writes the pixels of the raster into the planes of a tile, and marks the valid ones. */
+/** Writes the pixels of the raster into the planes of a tile, and flags the valid ones. */
 export interface Painter {
   /** 1 for each valid pixel of the last tile; it is not written when all are valid. */
   readonly valid: Uint8Array
@@ -83,11 +83,11 @@ export function createPainter(options: PainterOptions): Painter {
   }
 }
 
-/** How blocks become channels: three bytes at once, a table, or a line per channel. */
+/** Converts blocks to channels: three bytes at once, a table, or a linear function per channel. */
 interface Channels {
   /** Writes all channels of an interleaved block; `at` is the rectangle of a band in it. */
   paintAll(block: Samples, at: (band: number) => SampleRect, planes: Float32Array, to: PlaneRect): void
-  /** The channels of one band, of a block that holds that band alone. */
+  /** Writes the channels of one band from a block that contains only this band. */
   paintBand(band: number, block: Samples, rect: SampleRect, planes: Float32Array, to: PlaneRect): void
 }
 
@@ -116,7 +116,7 @@ function createChannels(options: PainterOptions): Channels {
   }
 }
 
-/** The value of each sample as a palette index, per channel; `bands` pick red, green or blue. */
+/** The value of each palette index, per channel; `bands` select red, green or blue. */
 function paletteTables(palette: Uint8Array, bands: readonly number[], lines: readonly Stretch[]): Float32Array[] {
   return lines.map(({ factor, shift, low, high }, channel) =>
     Float32Array.from({ length: palette.length / 3 }, (_, index) => {
@@ -126,8 +126,8 @@ function paletteTables(palette: Uint8Array, bands: readonly number[], lines: rea
   )
 }
 
-// The loops over samples take twice as long when V8 sees a position that was computed as a double, such as a quotient
-// rounded by Math.floor: `| 0` makes integers of them.
+// `| 0` makes positions integers. The loops over samples take twice as long when V8 sees a position that was computed
+// as a double, such as a quotient rounded by Math.floor.
 
 function rectOf(part: BlockPart, level: RasterLevel, band: number): SampleRect {
   const step = level.planar ? 1 : level.samplesPerPixel
@@ -153,13 +153,13 @@ function markOutside(marks: Uint16Array, { x, y, size }: TileWindow, inside: Pix
   }
 }
 
-/** The stored bands in which nodata or a value that is not finite can occur. */
+/** The stored bands that may contain nodata or values that are not finite. */
 function markedBands(raster: RasterInfo, bands: readonly number[]): number[] {
   if (raster.nodata === null && !raster.sampleType.startsWith('float')) return []
   return raster.palette === null ? [...new Set(bands)] : [0]
 }
 
-/** Memory that holds the blocks of one row of tiles, so that the next tile and the next row find them decoded. */
+/** Memory for the blocks of one row of tiles, so that the next tile and the next row find them decoded. */
 function rowOfTilesBytes(raster: RasterInfo, plan: TilePlan): number {
   const { blockWidth, blockHeight, blocksAcross, samplesPerPixel, sampleType } = raster
   const across = meshOf(blockWidth, plan, plan.originX)

@@ -1,4 +1,4 @@
-/** Resamples one plane; made once for a pair of sizes. */
+/** Resamples one plane; created once per pair of sizes. */
 export type PlaneResampler = (from: Float32Array, to: Float32Array) => void
 
 interface Size {
@@ -7,8 +7,8 @@ interface Size {
 }
 
 /**
- * Separable triangle filter: bilinear when enlarging, widened to the scale when reducing, so that nothing aliases. The
- * filter of Pillow's BILINEAR and torchvision's antialiased resize.
+ * Separable triangle filter: bilinear when enlarging, widened by the scale when reducing, to avoid aliasing. The filter
+ * of Pillow's BILINEAR and torchvision's antialiased resize.
  */
 export function createResampler(from: Size, to: Size): PlaneResampler {
   const across = filterOf(from.width, to.width)

@@ -15,7 +15,7 @@ export interface PlaneRect {
   readonly rowStep: number
 }
 
-/** The line `value · factor + shift`, clamped to `[low, high]` where `clamps`. */
+/** The linear function `value · factor + shift`, clamped to `[low, high]` if `clamps`. */
 export interface Stretch {
   readonly factor: number
   readonly shift: number
@@ -32,7 +32,7 @@ export function stretchChannel(from: Samples, rect: SampleRect, out: Float32Arra
     const i = start + row * rowStep
     const o = to.start + row * to.rowStep
     if (clamps) {
-      // Twice as fast as comparing: values at the tails would be mispredicted branches.
+      // Twice as fast as comparisons, whose branches would be mispredicted at the tails.
       for (let x = 0; x < columns; x++) {
         out[o + x] = Math.min(Math.max((from[i + x * step] as number) * factor + shift, low), high)
       }
@@ -70,7 +70,7 @@ export function stretchColorBytes(
   }
 }
 
-/** Writes one channel through a table, which has an entry for every value a sample can take. */
+/** Writes one channel through a table, which has an entry for every possible sample value. */
 export function lookUpChannel(
   from: Samples,
   rect: SampleRect,

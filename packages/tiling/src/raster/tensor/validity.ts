@@ -1,7 +1,7 @@
 import type { Samples } from '../raster-info.ts'
 import type { PlaneRect, SampleRect } from './stretch.ts'
 
-/** Flag of a pixel that is invalid in any case; the lower bits count bands without data. */
+/** Flag of an invalid pixel; the lower bits count its bands without data. */
 export const INVALID = 0x8000
 
 /** Counts nodata values of a band and flags values that are not finite. */
@@ -18,7 +18,7 @@ export function markMissing(from: Samples, rect: SampleRect, marks: Uint16Array,
   }
 }
 
-/** Flags where an alpha band or a mask holds zero. */
+/** Flags pixels for which an alpha band or a mask is zero. */
 export function markTransparent(from: Samples, rect: SampleRect, marks: Uint16Array, to: PlaneRect): void {
   const { start, step, rowStep, columns, rows } = rect
   for (let row = 0; row < rows; row++) {
@@ -30,7 +30,7 @@ export function markTransparent(from: Samples, rect: SampleRect, marks: Uint16Ar
   }
 }
 
-/** Turns marks into flags, 1 where a pixel is valid; returns how many are. */
+/** Converts marks to flags, 1 for valid pixels; returns the number of valid pixels. */
 export function flagValid(marks: Uint16Array, missingBands: number, valid: Uint8Array): number {
   let count = 0
   for (let i = 0; i < marks.length; i++) {

@@ -7,7 +7,7 @@ export class GrowingBytes {
     this.bytes = new Uint8Array(capacity)
   }
 
-  /** Makes room for `more` bytes after `at`; earlier references to `bytes` may go stale. */
+  /** Makes room for `more` bytes after `at`; earlier references to `bytes` may become invalid. */
   ensure(more: number): void {
     const wanted = this.at + more
     if (wanted <= this.bytes.length) return
@@ -29,7 +29,7 @@ export class GrowingBytes {
   }
 }
 
-/** Copies `source[start, end)`; byte by byte where that beats the cost of a view. */
+/** Copies `source[start, end)`; byte by byte when that is faster than creating a view. */
 export function copyBytes(target: Uint8Array, at: number, source: Uint8Array, start: number, end: number): void {
   if (end - start > 48) target.set(source.subarray(start, end), at)
   else for (let i = start; i < end; i++) target[at++] = source[i]!

@@ -35,7 +35,10 @@ export function unzigzag(value: number): number {
   return (value >>> 1) ^ -(value & 1)
 }
 
-/** Reads varints one after the other. Numbers above 2^53 lose precision: only ids can be that large, and are copied. */
+/**
+ * Reads varints one after the other. Numbers above 2^53 lose precision; only ids can be that large, and they are copied
+ * as bytes.
+ */
 export class VarintReader {
   bytes: Uint8Array = new Uint8Array(0)
   at = 0

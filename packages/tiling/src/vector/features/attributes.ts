@@ -2,7 +2,10 @@ import type { GrowingBytes } from '../bytes/growing-bytes.ts'
 import { VarintReader, writeVarint, writeVarint53 } from '../bytes/varint.ts'
 import type { AttributeValue } from './feature-batch.ts'
 
-/** How many distinct values an attribute's statistics count, and how many they list (tilestats of TileJSON viewers). */
+/**
+ * Maximum number of distinct values that an attribute's statistics count, and that they list (tilestats of TileJSON
+ * viewers).
+ */
 const MAX_COUNTED = 1000
 const MAX_LISTED = 100
 const MAX_LISTED_LENGTH = 256
@@ -68,7 +71,7 @@ export class AttributeEncoder {
     if (this.#message.length < value.length * 3 + 8) this.#message = new Uint8Array(value.length * 6 + 16)
     const message = this.#message
     message[0] = 0x0a
-    // Most strings are short and plain: their length takes one byte and their code units are their bytes.
+    // Most strings are short and ASCII: their length takes one byte and their code units are their bytes.
     const length = value.length
     if (length < 0x80) {
       let i = 0
@@ -132,7 +135,7 @@ function encodeDouble(message: Uint8Array, value: number): number {
   return 9
 }
 
-/** A number where JavaScript holds it exactly; its digits otherwise, as tiles are read by JavaScript. */
+/** A number if JavaScript represents it exactly, else its digits, because tiles are read by JavaScript. */
 function fromBigint(value: bigint): number | string {
   return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value.toString()
 }
@@ -192,7 +195,7 @@ export function writeId(bytes: Uint8Array, at: number, id: number | bigint): num
   return at
 }
 
-/** The id as tiles can hold it, or null: unsigned whole numbers of 64 bits. */
+/** The id if tiles can store it, else null: unsigned 64-bit integers. */
 export function tileIdentifier(id: number | bigint | null | undefined): number | bigint | null {
   if (typeof id === 'number') return Number.isSafeInteger(id) && id >= 0 ? id : null
   if (typeof id === 'bigint') return id >= 0n && id < 2n ** 64n ? id : null

@@ -1,4 +1,4 @@
-/** Value of an attribute; null when the feature does not have it. */
+/** Value of an attribute; null when the feature lacks it. */
 export type AttributeValue = string | number | bigint | boolean | null
 
 /**

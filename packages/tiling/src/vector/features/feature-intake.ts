@@ -16,10 +16,10 @@ import { WkbReader } from './wkb.ts'
 export interface LayerStats {
   /** Features with a geometry. */
   readonly features: number
-  /** Features that were left out: no geometry, or one beyond the coordinates of the Earth. */
+  /** Features that were left out: without a geometry, or with one beyond the coordinates of the Earth. */
   readonly skipped: number
   readonly segments: LogHistogram
-  /** Distances between features that follow each other on the Hilbert curve; filled by the reader of the records. */
+  /** Distances between consecutive features on the Hilbert curve; filled by the reader of the records. */
   readonly spacing: LogHistogram
   readonly kinds: ReadonlySet<number>
   readonly attributes: readonly AttributeStats[]
@@ -29,16 +29,16 @@ export interface LayerStats {
 export interface IntakeStats {
   readonly features: number
   readonly skipped: number
-  /** Records in the log; a feature of several kinds of geometry has one of each. */
+  /** Number of records; a feature with several geometry kinds has one record per kind. */
   readonly records: number
-  /** Number of vertices of lines and polygons, in the order of the records; each has a bit that marks a junction. */
+  /** Number of vertices of lines and polygons, in the order of the records; one bit per vertex marks junctions. */
   readonly vertices: number
   /** West, south, east, north in degrees. */
   readonly bounds: readonly [number, number, number, number]
   readonly layers: readonly LayerStats[]
 }
 
-/** Takes batches in, encodes each feature once, and gives them back in the order of a Hilbert curve. */
+/** Accepts batches, encodes each feature once, and returns the features sorted along a Hilbert curve. */
 export class FeatureIntake {
   readonly #reader = new WkbReader()
   readonly #sorter: RecordSorter

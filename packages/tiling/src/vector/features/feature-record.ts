@@ -7,9 +7,9 @@ const HAS_ID = 4
 const LAYER_SHIFT = 3
 
 /**
- * How a feature is kept between reading and tiling. Layout: kind, whether there is an id, and layer (1 byte), length of the
- * attributes (varint), id (varint), attribute entries, then the geometry: number of parts, and for each part its vertex
- * count and role, then its vertices as differences.
+ * Stored form of a feature between reading and tiling. Layout: kind, whether there is an id, and layer (1 byte), length
+ * of the attributes (varint), id (varint), attribute entries, then the geometry: number of parts, and for each part its
+ * vertex count and role, then its vertices as differences.
  */
 export interface EncodedAttributes {
   readonly bytes: Uint8Array
@@ -18,7 +18,7 @@ export interface EncodedAttributes {
   readonly size: number
 }
 
-/** The most bytes that `writeFeature` can need. */
+/** Maximum number of bytes that `writeFeature` needs. */
 export function featureSizeBound(shape: Shape, attributes: EncodedAttributes): number {
   return 11 + attributes.size + shape.parts * 5 + shape.size * 10
 }
@@ -55,7 +55,7 @@ export function writeFeature(
   return at
 }
 
-/** Reads feature records: the attributes and the geometry apart from each other. */
+/** Reads attributes and geometries of feature records separately. */
 export class FeatureReader {
   /** Offsets of the attribute entries in the record opened last, and whether it begins with an id. */
   hasId = false

@@ -2,7 +2,7 @@ import { hilbertIndex } from '@terrane/core'
 import { WORLD, WORLD_BITS } from '../world.ts'
 import type { Shape } from './shape.ts'
 
-/** Features are sorted by their place on a Hilbert curve of this order; a cell is 0.6 m wide at the equator. */
+/** Order of the Hilbert curve along which features are sorted; a cell is 0.6 m wide at the equator. */
 export const PLACE_ORDER = 26
 
 /** Side of a cell of that curve in world units. */

@@ -8,7 +8,7 @@ const MAX_DEPTH = 32
 const SURFACES = new Set([15, 16])
 const RINGED = new Set([3, 17])
 
-/** Longitudes that a feature crossing the antimeridian may have. */
+/** Maximum longitude of a feature that crosses the antimeridian. */
 const FARTHEST_LNG = 540
 
 /**
@@ -28,8 +28,8 @@ export class WkbReader {
   readonly #cursor = new WkbCursor()
 
   /**
-   * Reads `bytes[start, end)`. False when it cannot be drawn: it is empty, or exceeds 90 degrees of latitude or one and
-   * a half turns of longitude.
+   * Reads `bytes[start, end)`. False when it cannot be drawn: when it is empty, or exceeds 90 degrees of latitude or
+   * 540 degrees of longitude.
    *
    * @throws BAD_GEOMETRY
    */
@@ -130,7 +130,7 @@ export class WkbReader {
     for (let i = 0; i < count; i++, at += stride) {
       const lng = view.getFloat64(at, little)
       const lat = view.getFloat64(at + 8, little)
-      // Negated comparisons: a NaN becomes a bound, and is found out of range.
+      // Negated comparisons: NaN becomes a bound and fails the range check.
       if (!(lng >= west)) west = lng
       if (!(lng <= east)) east = lng
       if (!(lat >= south)) south = lat
@@ -149,10 +149,10 @@ export class WkbReader {
     this.north = north
   }
 
-  /** Shifts the geometry by whole turns so that its west lies on the world square. */
+  /** Shifts the geometry by multiples of 360 degrees so that its western edge lies in the world square. */
   #normalise(): void {
     const shift = -Math.floor(worldX(this.west) / WORLD) * WORLD
-    // Exactly 180 degrees belongs to the right edge when all of the geometry lies there.
+    // Exactly 180 degrees belongs to the right edge when the whole geometry lies there.
     if (shift === 0 || (this.west === 180 && this.east === 180)) return
     for (const shape of [this.points, this.lines, this.polygons]) {
       for (let i = 0; i < shape.size; i++) shape.xy[2 * i] = shape.xy[2 * i]! + shift

@@ -1,9 +1,9 @@
 import type { Path } from '@terrane/core'
 
-/** The coordinate that a clip looks at. */
+/** The coordinate that is clipped. */
 export type Axis = 0 | 1
 
-/** Puts the parts of lines with `low ≤ coordinate ≤ high` into `out`; a line that leaves and comes back becomes two. */
+/** Puts the parts of lines with `low ≤ coordinate ≤ high` into `out`; a line that leaves and returns becomes two. */
 export function clipLines(path: Path, out: Path, axis: Axis, low: number, high: number): void {
   out.clear()
   const xy = path.xy
@@ -43,7 +43,7 @@ export function clipRings(path: Path, out: Path, axis: Axis, low: number, high: 
     for (let i = start; i < end; i += 2) {
       const b = xy[i + axis]!
       out.ensure(3)
-      // Entering over one side and leaving over the other can happen within one segment.
+      // A segment may enter over one side and leave over the other.
       if (a < low) {
         if (b >= low) pushBetween(xy, last, i, out, axis, low)
         if (b > high) pushBetween(xy, last, i, out, axis, high)
@@ -75,7 +75,9 @@ function pushCut(xy: Float64Array, i: number, out: Path, axis: Axis, at: number)
   pushBetween(xy, i - 2, i, out, axis, at)
 }
 
-/** Appends where the segment between two vertices crosses the line `coordinate = at`, the same in both directions. */
+/**
+ * Appends the crossing of the segment between two vertices and the line `coordinate = at`; equal for both directions.
+ */
 function pushBetween(xy: Float64Array, i: number, j: number, out: Path, axis: Axis, at: number): void {
   const forward = xy[i + axis]! < xy[j + axis]!
   const a = forward ? i : j

@@ -8,12 +8,12 @@ const JUNCTION = 1
 const LINE_END = 0x2545f491
 
 /**
- * Which vertices are junctions: those at which geometries meet or part, so that simplification must keep them for
- * shared ends to stay shared. A vertex is one when it occurs with different neighbours, be it in one feature or in
- * several; along a border that two polygons share, only the ends of the border are.
+ * Finds junctions: vertices at which geometries meet or part, which simplification must keep. A vertex is a junction
+ * when it occurs with different neighbours, in one feature or in several. Along a shared border of two polygons, only
+ * its ends are junctions.
  *
- * One bit per vertex in the order of the records. Works through the vertices in as many passes as the memory limit
- * asks for, each over the vertices of one range of hashes. The rule is that of TopoJSON's join (M. Bostock, 2013).
+ * One bit per vertex in the order of the records. The memory limit determines the number of passes; each pass covers
+ * one range of hashes. The rule is that of TopoJSON's join (M. Bostock, 2013).
  */
 export function findJunctions(features: RecordLog, vertices: number, memoryBytes: number): Bits {
   const bits = new Bits(vertices)

@@ -2,15 +2,19 @@ import type { Shape } from '../features/shape.ts'
 import { POLYGON } from '../features/shape.ts'
 import type { Bits } from './junctions.ts'
 
-/** Longer stretches are cut, which bounds the work on hostile shapes to this many steps per vertex. */
+/**
+ * Maximum vertices of a section; longer ones are cut, which bounds the work on hostile shapes to this many steps per
+ * vertex.
+ */
 const MAX_STRETCH = 1 << 13
 
 /**
  * Ranks the vertices of lines and rings: `ranks[i]` is the squared distance (world units) up to which Douglas-Peucker
- * keeps vertex `i`, so that one ranking serves all zooms: the vertices with a rank above the squared tolerance.
+ * keeps vertex `i`, so that one ranking serves all zooms: a zoom keeps the vertices whose rank exceeds its squared
+ * tolerance.
  *
- * Ends and junctions rank above everything. Stretches between two junctions are ranked in a direction that depends on
- * the stretch alone: borders that features share lose the same vertices on both sides. Not re-entrant.
+ * Ends and junctions have the highest rank. Sections between two junctions are ranked in a direction that depends on
+ * the section only, so that shared borders lose the same vertices on both sides. Not re-entrant.
  *
  * Source: D. Douglas and T. Peucker, "Algorithms for the reduction of the number of points", 1973.
  */
@@ -100,7 +104,9 @@ export class VertexRanker {
     this.#split(xy, from, high, floor)
   }
 
-  /** Douglas-Peucker with a stack; a vertex never ranks above those whose removal would make it matter. */
+  /**
+   * Douglas-Peucker with a stack. The rank of a vertex is at most that of the vertex at which its section was split.
+   */
   #split(xy: Int32Array, low: number, high: number, floor: number): void {
     const { ranks } = this
     const order = this.#order

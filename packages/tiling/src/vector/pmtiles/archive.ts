@@ -5,21 +5,21 @@ import { HEADER_LENGTH, writeHeader } from './header.ts'
 import { tileOf } from './tile-id.ts'
 import type { TileWriter } from './tile-writer.ts'
 
-/** Pieces of an archive are at least this large, the last one excepted. */
+/** Minimum size of the pieces of an archive, except the last one. */
 const PIECE_BYTES = 1 << 18
 
 export interface ArchiveFacts {
   readonly minZoom: number
   readonly maxZoom: number
   readonly bounds: readonly [number, number, number, number]
-  /** JSON of the archive; of vector tiles it must name the layers (PMTiles v3, section 5). */
+  /** JSON of the archive; for vector tiles it must name the layers (PMTiles v3, section 5). */
   readonly metadata: Record<string, unknown>
 }
 
 /** A finished archive, ready to be read once from start to end. Dispose it to release its temporary files. */
 export interface PmtilesArchive extends Disposable {
   readonly bytes: number
-  /** Addressable tiles; several may share their content. */
+  /** Number of addressable tiles; several may share their content. */
   readonly tiles: number
   readonly minZoom: number
   readonly maxZoom: number
@@ -70,7 +70,7 @@ function centerOf(tileId: number, [west, south, east, north]: ArchiveFacts['boun
   return [Math.max(west, Math.min(lng, east)), Math.max(south, Math.min(lat, north)), zoom]
 }
 
-/** Joins small buffers, so that writing them out takes few calls. */
+/** Joins small buffers, so that writing needs few calls. */
 function* inPieces(first: Iterable<Uint8Array>, rest: Iterable<Uint8Array>): Generator<Uint8Array> {
   let waiting: Uint8Array[] = []
   let size = 0

@@ -2,11 +2,11 @@ import { GrowingBytes } from '../bytes/growing-bytes.ts'
 import { writeVarint53 } from '../bytes/varint.ts'
 import { gzipBest } from '../tile/gzip.ts'
 
-/** Header and root directory must fit into the first 16 KiB, which is what readers fetch first. */
+/** Header and root directory must fit into the first 16 KiB, which readers fetch first. */
 const ROOT_LIMIT = 16384 - 127
 const FIRST_LEAF_ENTRIES = 4096
 
-/** Runs of tiles with the same content, by rising TileID. */
+/** Runs of tiles with the same content, by ascending TileID. */
 export class TileEntries {
   count = 0
   /** Tiles over all runs. */
@@ -16,7 +16,7 @@ export class TileEntries {
   #lengths = new Uint32Array(1 << 10)
   #runs = new Uint32Array(1 << 10)
 
-  /** Adds a tile of higher id than all before; it joins the last run when it continues it with the same content. */
+  /** Adds a tile with a higher id than all before; it extends the last run if it follows it with the same content. */
   add(tileId: number, offset: number, length: number): void {
     this.addressed++
     const last = this.count - 1

@@ -1,6 +1,6 @@
 import { hilbertIndex } from '@terrane/core'
 
-/** PMTiles TileID of a tile: all tiles of lower zooms come first, then the Hilbert position. */
+/** PMTiles TileID of a tile: the number of tiles of lower zooms plus the Hilbert position. */
 export function tileIdOf(zoom: number, x: number, y: number): number {
   return firstTileId(zoom) + hilbertIndex(zoom, x, y)
 }

@@ -5,10 +5,10 @@ import { gzipTile, gzipTileAside, isSmall } from '../tile/gzip.ts'
 import { TileEntries } from './directory.ts'
 import { firstTileId } from './tile-id.ts'
 
-/** Tiles that may wait for their compression. */
+/** Maximum number of tiles that wait for compression. */
 const IN_FLIGHT = 16
 
-/** Gives a smaller form of a tile whose compressed form is too large. */
+/** Returns a smaller version of a tile whose compressed form is too large. */
 export type Shrink = (gzipped: Uint8Array) => Uint8Array
 
 /** Position of a compressed tile, once it is written. */
@@ -25,11 +25,11 @@ interface PendingTile {
   readonly shrink: Shrink | null
 }
 
-/** Takes tiles by rising TileID, compresses them and keeps equal ones once. */
+/** Writes compressed tiles by ascending TileID; equal tiles are stored once. */
 export class TileWriter {
   readonly entries = new TileEntries()
   readonly data: ByteLog
-  /** Different tiles. */
+  /** Number of different tiles. */
   contents = 0
   /** The largest tile of the highest zoom. */
   largest = { tileId: 0, bytes: 0 }
@@ -49,7 +49,7 @@ export class TileWriter {
    * @param shrink called with the compressed tile, if given; its result is written and not shared with other tiles
    */
   async add(tileId: number, tile: Uint8Array, shrink: Shrink | null): Promise<void> {
-    // Equal tiles are small: large ones hold geometry of their own place.
+    // Only small tiles can be equal; large ones have location-specific geometry.
     if (!isSmall(tile)) return void (await this.#enqueue(tileId, gzipTileAside(tile), shrink))
     const key = shrink ? null : hash('sha256', tile, 'base64')
     const known = key === null ? undefined : this.#seen.get(key)

@@ -10,7 +10,7 @@ export interface ClusterAggregate {
   readonly operation: 'sum' | 'mean' | 'min' | 'max'
 }
 
-/** Attributes that supercluster and MapLibre give a cluster. */
+/** Attributes of a cluster in supercluster and MapLibre. */
 export const CLUSTER_ATTRIBUTES = ['cluster', 'point_count', 'point_count_abbreviated'] as const
 
 /** Writes clusters as feature records of a layer. */
@@ -56,7 +56,7 @@ export class ClusterRecords {
     return this.#log.commit(writeFeature(this.#log.bytes, this.#log.at, shape, attributes, this.#layer))
   }
 
-  /** Statistics of the attributes that clusters alone have. */
+  /** Statistics of the attributes that only clusters have. */
   stats(): AttributeStats[] {
     return this.#encoder
       .stats()

@@ -2,10 +2,10 @@ import { tooManyPoints } from '../errors.ts'
 import { WORLD } from '../world.ts'
 import type { ClusterAggregate, ClusterRecords } from './cluster-record.ts'
 
-/** Points that are held in memory, some 50 bytes each. */
+/** Maximum number of points in memory, some 50 bytes each. */
 const MAX_POINTS = 20_000_000
 
-/** Pixels of a tile, in which distances are given. */
+/** Side of a tile in pixels, the unit of distances. */
 const TILE_PIXELS = 512
 
 export interface PointClustersOptions {
@@ -25,7 +25,7 @@ interface Level {
   readonly y: Float64Array
   readonly count: Uint32Array
   readonly address: Float64Array
-  /** Per aggregate: the sum, least or largest number, and of how many points. */
+  /** Per aggregate: the sum, minimum or maximum, and its number of points. */
   readonly totals: readonly Float64Array[]
   readonly known: readonly Uint32Array[]
 }
@@ -69,7 +69,7 @@ export class PointClusters {
     }
   }
 
-  /** Shows points and clusters of each zoom from the highest down; clusters become records. */
+  /** Passes the points and clusters of each zoom to `show`, from the highest down; clusters become records. */
   show(records: ClusterRecords, show: (x: number, y: number, address: number, zoom: number) => void): void {
     const { minZoom, maxZoom } = this.#options
     let level: Level = { ...this.#level, size: this.#size }
@@ -110,7 +110,7 @@ export class PointClusters {
   }
 }
 
-/** Finds points within a radius: cells of that side, those of a hash in a chain. */
+/** Finds points within a radius: a hash grid with cells of that side and a chain per hash. */
 class Grid {
   readonly #level: Level
   readonly #radius: number
@@ -125,7 +125,7 @@ class Grid {
     this.#mask = slots - 1
     this.#heads = new Int32Array(slots).fill(-1)
     this.#next = new Int32Array(level.size)
-    // Backwards, so that a chain gives its points in their order.
+    // Backwards, so that each chain is in ascending order.
     for (let i = level.size - 1; i >= 0; i--) {
       const slot = this.#slot(Math.floor(level.x[i]! / radius), Math.floor(level.y[i]! / radius))
       this.#next[i] = this.#heads[slot]!

@@ -17,8 +17,9 @@ const CLUSTER_DISTANCE = 50
 const CLUSTER_POINTS = 2
 
 /**
- * Shows the points of a layer at each zoom: all of them at the highest, fewer below it by drop rate, rank and one per
- * pixel cell, and clusters up to the last zoom with clusters. Points must be sorted by their place. Not re-entrant.
+ * Shows the points of a layer at each zoom: all of them at the highest. Below it, drop rate, rank and one point per
+ * pixel cell reduce them. Clusters are shown up to the last zoom with clusters. Points must be sorted by their place.
+ * Not re-entrant.
  */
 export class PointCutter {
   readonly #slicer: Slicer
@@ -27,7 +28,7 @@ export class PointCutter {
   readonly #minZoom: number
   readonly #dropRate: number
   readonly #path = new Path()
-  /** Points that came to a zoom from the one above, per zoom. */
+  /** Number of points that were passed down to each zoom. */
   readonly #came: Float64Array
   /** The cell of the last point shown, per zoom. */
   readonly #lastCell: Float64Array
@@ -105,8 +106,8 @@ export class PointCutter {
   }
 
   /**
-   * Whether the next point that comes down to a zoom stays. Points come along a Hilbert curve, so the kept ones are spread as
-   * evenly as all of them.
+   * Whether the next point that is passed down to a zoom stays. Points are sorted along a Hilbert curve, so the kept
+   * ones are evenly distributed.
    */
   #isKept(zoom: number): boolean {
     const before = this.#came[zoom]!++

@@ -1,7 +1,7 @@
 /** A point that may be shown at lower zooms. */
 export interface RankedPoint {
   readonly address: number
-  /** The larger, the more important. */
+  /** A larger rank is more important. */
   readonly rank: number
   /** Position on the Hilbert curve of `PLACE_ORDER`. */
   readonly place: number
@@ -20,16 +20,16 @@ export interface RankedOptions {
 
 interface ZoomState {
   came: number
-  /** The best of the points that came since one was passed on. */
+  /** The most important point since the last one was passed on. */
   ofWindow: RankedPoint | null
   cell: number
   ofCell: RankedPoint | null
 }
 
 /**
- * Thins points by rank. They come along a Hilbert curve; the most important of each group of consecutive points passes
- * on to the next lower zoom, and the most important one in a cell is shown. So points of a zoom also appear at the
- * next, their distribution is kept, and the most important point is at every zoom.
+ * Thins points by rank. They are sorted along a Hilbert curve; the most important of each group of consecutive points
+ * passes on to the next lower zoom, and the most important one in a cell is shown. Points of a zoom also appear at the
+ * next zoom, the distribution is preserved, and the most important point is at every zoom.
  */
 export class RankedPoints {
   readonly #options: RankedOptions
@@ -46,7 +46,7 @@ export class RankedPoints {
     this.#drop(point, this.#options.maxZoom - 1)
   }
 
-  /** Shows what still waits. */
+  /** Shows the remaining points. */
   finish(): void {
     for (let zoom = this.#options.maxZoom - 1; zoom >= this.#options.minZoom; zoom--) {
       const state = this.#zooms[zoom]!
@@ -67,7 +67,7 @@ export class RankedPoints {
   }
 
   #thin(point: RankedPoint, zoom: number): void {
-    // Several positions are no point of one pixel.
+    // A multipoint is not limited to one per pixel cell.
     if (point.xy.length > 2) return this.#pass(point, zoom)
     const state = this.#zooms[zoom]!
     const cell = this.#options.cellOf(point.place, zoom)

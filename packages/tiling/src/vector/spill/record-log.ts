@@ -6,10 +6,10 @@ const NOT_WRITTEN = -1
 
 /**
  * Records in the order they were added, to be scanned in that order or fetched by address. Chunks of 256 KiB stay in
- * memory up to a limit; beyond it the ones loaded longest ago go to a temporary file and come back on demand.
+ * memory up to a limit; beyond it the ones loaded longest ago are written to a temporary file and read again on demand.
  *
- * Writing: `reserve(size)`, fill `bytes` from `at`, `commit(end)`. Reading: `open(address)` or `next()`, then the record
- * is `page[start, end)` until the next call.
+ * Writing: `reserve(size)`, fill `bytes` from `at`, `commit(end)`. Reading: `open(address)` or `next()`, then the
+ * record is `page[start, end)` until the next call.
  */
 export class RecordLog {
   bytes: Uint8Array = new Uint8Array(0)
@@ -67,7 +67,7 @@ export class RecordLog {
     this.#scanAt = 0
   }
 
-  /** Moves to the next record; its address is returned, or -1 after the last one. */
+  /** Moves to the next record; returns its address, or -1 after the last one. */
   next(): number {
     while (this.#scanChunk < this.#chunks.length && this.#scanAt >= this.#used[this.#scanChunk]!) {
       this.#scanChunk++
@@ -80,7 +80,7 @@ export class RecordLog {
     return this.#scanChunk * CHUNK + start
   }
 
-  /** Forgets all records; memory and the temporary file are released. */
+  /** Removes all records; memory and the temporary file are released. */
   clear(): void {
     this.#file?.close()
     this.#file = null

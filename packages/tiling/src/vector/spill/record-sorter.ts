@@ -6,7 +6,7 @@ const READ_BUFFER = 1 << 18
 const WRITE_BUFFER = 1 << 20
 const HEAD = 12
 
-/** Goes through sorted records: after `next()` is true the record is `bytes[start, end)`, until the next call. */
+/** Iterates over sorted records: when `next()` returns true, the record is `bytes[start, end)` until the next call. */
 export interface RecordCursor {
   readonly key: number
   readonly bytes: Uint8Array
@@ -16,9 +16,8 @@ export interface RecordCursor {
 }
 
 /**
- * Sorts records by a whole number below 2^53; records of equal keys keep the order they came in. Records beyond the
- * memory limit are written as sorted runs to a temporary file and merged when read: the result never depends on the
- * limit.
+ * Sorts records by a whole number below 2^53; records of equal keys keep their order. Records beyond the memory limit
+ * are written as sorted runs to a temporary file and merged when read: the result never depends on the limit.
  *
  * Writing: `reserve(size)`, fill `log.bytes` from `log.at`, `commit(key, end)`.
  */
@@ -197,7 +196,7 @@ class RunReader implements RecordCursor {
   }
 }
 
-/** Merges runs: a binary heap of readers by key, then by age, which keeps equal keys in the order they came in. */
+/** Merges runs: a binary heap of readers by key, then by age, which keeps the order of equal keys. */
 class MergeCursor implements RecordCursor {
   readonly #heap: { reader: RunReader; age: number }[] = []
   #started = false

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { randomUUID } from 'node:crypto'
 import { scratchFull } from '../errors.ts'
 
-/** A temporary file: written and read at given positions, gone once closed. */
+/** A temporary file with reads and writes at any position; it is deleted when closed. */
 export interface ScratchFile {
   /** Writes all of `bytes` at `position`. */
   write(bytes: Uint8Array, position: number): void

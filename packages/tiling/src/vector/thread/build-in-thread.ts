@@ -4,20 +4,20 @@ import type { TilerOptions } from '../tiler-run.ts'
 import type { FeatureBatch } from '../features/feature-batch.ts'
 import type { ArchiveSummary, TilerMethods } from './messages.ts'
 
-/** Batches that may be on their way, so that neither thread waits for the other. */
+/** Maximum number of batches in transfer, so that neither thread waits for the other. */
 const AHEAD = 4
 
 type TilerThread = Thread<TilerMethods, Progress>
 
-/** An archive whose bytes another thread holds; they can be read once. Dispose it to end that thread. */
+/** An archive in another thread; its bytes can be read once. Disposal ends the thread. */
 export interface ThreadedArchive extends ArchiveSummary, AsyncDisposable {
   read(): AsyncGenerator<Uint8Array<ArrayBuffer>>
 }
 
 /**
- * Does what `buildPmtiles` does on a thread of its own, which leaves the calling one free to read features and to
- * answer requests. The memory of a batch's geometry is transferred and unusable afterwards. An abort ends the thread at
- * once; temporary files go with it.
+ * Runs `buildPmtiles` in a thread of its own, so that the calling thread can read features and answer requests. The
+ * memory of a batch's geometry is transferred and unusable afterwards. An abort ends the thread at once and removes its
+ * temporary files.
  *
  * @throws what `buildPmtiles` throws
  */

@@ -9,9 +9,9 @@ export type ArchiveSummary = Omit<TilerResult, 'read' | typeof Symbol.dispose>
 
 /** Methods of the thread; its progress is its events. */
 export interface TilerMethods {
-  /** Builds the archive of the features that are added meanwhile. */
+  /** Builds the archive from the features that `add` passes meanwhile. */
   build(input: null): ArchiveSummary
-  /** Adds features, or null after the last ones; settles when they are taken. */
+  /** Adds features, or null after the last ones; settles when they are accepted. */
   add(batch: FeatureBatch | null): void
   /** The next bytes of the finished archive; null at its end. */
   read(input: null): Uint8Array<ArrayBuffer> | null

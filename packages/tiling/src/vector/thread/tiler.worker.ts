@@ -18,7 +18,7 @@ serveThread<ThreadOptions, TilerMethods, Progress>((options, emit) => {
     read: (_, transfer) => {
       const next = bytes?.next()
       if (!next || next.done) return null
-      // Pieces are joined from smaller ones, so that each has memory of its own to give away.
+      // Pieces may share memory, so each is copied into its own for the transfer.
       const own = Uint8Array.from(next.value)
       transfer.push(own.buffer)
       return own
@@ -36,7 +36,7 @@ function summaryOf(archive: TilerResult): ArchiveSummary {
   return JSON.parse(JSON.stringify(archive)) as ArchiveSummary
 }
 
-/** Added batches that are not taken yet; adding one settles when it is taken. */
+/** Added batches that are not read yet; adding one settles when it is read. */
 class BatchQueue {
   readonly #waiting: { readonly batch: FeatureBatch | null; readonly onTaken: () => void }[] = []
   #added = Promise.withResolvers<void>()

@@ -5,7 +5,7 @@ const MOVE_TO = 1
 const LINE_TO = 2
 const CLOSE_PATH = 7
 
-/** The most bytes that a path within a tile and its buffer can take as commands. */
+/** Maximum bytes of the commands of a path within a tile and its buffer. */
 export function commandsSizeBound(path: Path): number {
   return path.length * 3 + path.parts * 12 + 8
 }

@@ -7,8 +7,8 @@ import { unitAt } from '../world.ts'
 import type { Slicer } from './slicer.ts'
 
 /**
- * Below the highest zoom, polygons of a smaller area, in square tile units, are gathered into squares of this area: three
- * eighths of a pixel wide where a tile is drawn 512 pixels wide.
+ * Area in square tile units below which polygons are merged into squares of this area, below the highest zoom: three
+ * eighths of a pixel wide in a tile that is drawn 512 pixels wide.
  */
 const TINY_SIDE = 3
 const TINY_AREA = TINY_SIDE * TINY_SIDE
@@ -22,23 +22,23 @@ export interface CutterOptions {
 }
 
 /**
- * Shows each line and polygon at each zoom: simplifies it, rounds it to the grid of the zoom and has it cut into tiles.
+ * Shows each line and polygon at each zoom: it is simplified, rounded to the grid of the zoom and cut into tiles.
  *
- * Below the highest zoom lines shorter than a unit vanish, and tiny polygons are gathered into pixel squares so that their
- * density stays visible. At the highest zoom every feature is shown, if need be by a mark of one unit. Features must come in
- * the order of their places. Not re-entrant.
+ * Below the highest zoom lines shorter than a unit vanish, and tiny polygons are gathered into pixel squares so that
+ * their density stays visible. At the highest zoom every feature is shown, if necessary as a mark of one unit. Features
+ * must be sorted by their place. Not re-entrant.
  */
 export class FeatureCutter {
   readonly #options: CutterOptions
   readonly #slicer: Slicer
   readonly #ranker = new VertexRanker()
   readonly #path = new Path()
-  /** Vertices that are left at the zoom at hand, part by part; `#ends[part]` is where those of a part end. */
+  /** Vertices that remain at the current zoom, part by part; `#ends[part]` is the end of a part. */
   #selection = new Int32Array(1 << 10)
   #ends = new Int32Array(1 << 6)
   /** Longer side of a line's bounds, or area of a ring, in world units. */
   #sizes = new Float64Array(1 << 6)
-  /** Area of tiny polygons that waits for a square, in square tile units per zoom. */
+  /** Area of tiny polygons that is not yet shown as a square, in square tile units per zoom. */
   readonly #dust: Float64Array
 
   constructor(options: CutterOptions, slicer: Slicer) {
@@ -51,7 +51,7 @@ export class FeatureCutter {
    * Shows one feature at all zooms.
    *
    * @param address address that the fragments refer to
-   * @param vertexOffset vertices of lines and polygons in the records before it
+   * @param vertexOffset number of vertices of lines and polygons in the records before it
    */
   cut(shape: Shape, address: number, vertexOffset: number): void {
     const { maxZoom, tolerance, isJunction } = this.#options
@@ -93,7 +93,7 @@ export class FeatureCutter {
     }
   }
 
-  /** Adds tiny area at a zoom; the feature that completes a square is shown as that square. */
+  /** Adds tiny area at a zoom. When it fills a square, the current feature is shown as that square. */
   #gather(shape: Shape, zoom: number, address: number, area: number): void {
     const gathered = this.#dust[zoom]! + area
     this.#dust[zoom] = gathered % TINY_AREA
@@ -114,8 +114,8 @@ export class FeatureCutter {
   }
 
   /**
-   * Narrows the selection to the vertices that matter at a size of tile units, in visible parts; false when none are
-   * left.
+   * Reduces the selection to the vertices that are visible at a size of tile units, in visible parts; false when none
+   * are left.
    */
   #select(shape: Shape, unit: number, isVisible: (part: number) => boolean): boolean {
     const tolerated = (this.#options.tolerance * unit) ** 2
@@ -160,7 +160,7 @@ export class FeatureCutter {
         xy[at++] = y
       }
       const isHole = shape.holes[part]!
-      // Holes of a ring that collapsed go with it.
+      // Holes of a collapsed ring are removed with it.
       path.length = isHole === 1 && !hasOuter ? start : at
       path.endPart(isHole, least)
       if (isHole === 0) hasOuter = path.length > start

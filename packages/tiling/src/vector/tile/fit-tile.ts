@@ -9,27 +9,27 @@ import type { TileEncoder } from './tile-encoder.ts'
 import type { TileGroup } from './tile-group.ts'
 import { readCommands } from './read-commands.ts'
 
-/** The least detail that a tile of the highest zoom is reduced to: an extent of 256. */
+/** Maximum reduction in bits of the coordinates of a tile of the highest zoom: an extent of 256. */
 const MOST_COARSE = 4
 
-/** Points are thinned where they are densest, measured in cells of this many tile units a side. */
+/** Points are thinned where they are densest; density is measured in square cells of this many tile units. */
 const DENSITY_CELL_BITS = EXTENT_BITS - 6
 
 export interface TileLimits {
-  /** Most bytes of a tile, compressed. */
+  /** Maximum bytes of a compressed tile. */
   readonly maxTileBytes: number
-  /** Most features of a tile below the highest zoom. */
+  /** Maximum features of a tile below the highest zoom. */
   readonly maxTileFeatures: number
 }
 
-/** A tile under its limits. */
+/** A tile within its limits. */
 export interface FittedTile {
   readonly gzipped: Uint8Array
   /** Fragments that were dropped. */
   readonly dropped: number
 }
 
-/** Weights of layers: which fragments a tile must keep, and which it should. */
+/** Importance of the fragments of layers. */
 export interface LayerWeights {
   /** Whether a layer must keep all features in this tile, because it is at its highest zoom. */
   readonly isWhole: (layer: number) => boolean
@@ -38,9 +38,9 @@ export interface LayerWeights {
 }
 
 /**
- * The largest part of a tile that stays under the limits: lines and points with equal attributes are coalesced, then
- * the least important fragments are dropped: the lowest ranks, or else the shortest lines, the smallest polygons,
- * points where they are densest. Each kind of each layer loses the same share; complete layers get coarser if needed.
+ * The largest part of a tile within the limits: lines and points with equal attributes are coalesced, then the least
+ * important fragments are dropped: the lowest ranks, or else the shortest lines, the smallest polygons, points where
+ * they are densest. Each kind of each layer loses the same share; complete layers get coarser coordinates if needed.
  *
  * @throws TILE_TOO_LARGE when complete layers do not fit
  */
@@ -69,7 +69,7 @@ export function dropToFit(
     if (chosen.length - kept.length > lists.length) {
       share *= Math.min(0.95, (0.97 * limits.maxTileBytes) / gzipped.length)
     } else {
-      // Drops the first fragment of each list, which is too large by itself, in favour of the others.
+      // Drops the first fragment of each list, which alone is too large, so that the others can stay.
       lists = lists.map((list) => list.slice(1)).filter((list) => list.length > 0)
       share = Math.min(1, allowed)
     }
@@ -77,7 +77,7 @@ export function dropToFit(
 }
 
 /**
- * Chosen fragments of a tile with coordinates no coarser than it takes to stay under the limit.
+ * Chosen fragments of a tile with the finest coordinates within the limit.
  *
  * @param chosen null for all
  * @param bytes size of the compressed tile in full detail
@@ -138,7 +138,7 @@ function rankFragments(
   return { kept, lists }
 }
 
-/** Orders numbers, infinite ones among them. */
+/** Compares numbers, including infinite ones. */
 function compare(a: number, b: number): number {
   return a === b ? 0 : a - b
 }

@@ -2,7 +2,7 @@ import { VarintReader, writeVarint, writeVarint53 } from '../bytes/varint.ts'
 import { POINT } from '../features/shape.ts'
 import type { Kind } from '../features/shape.ts'
 
-/** The most bytes that a fragment takes besides its geometry. */
+/** Maximum bytes of a fragment without its geometry. */
 export const FRAGMENT_HEAD = 16
 
 const LAYER_SHIFT = 2

@@ -7,13 +7,13 @@ import { gzip, gzipSync } from 'node:zlib'
  */
 const OPTIONS = { level: 7, memLevel: 6 } as const
 
-/** For tiles that the window of 2^12 bytes holds whole: setting up a smaller window takes half the time. */
+/** Options for tiles that fit into a window of 2^12 bytes; setting up a smaller window takes half the time. */
 const SMALL = 1 << 12
 const SMALL_OPTIONS = { ...OPTIONS, windowBits: 12, chunkSize: SMALL }
 
 const compress = promisify(gzip)
 
-/** Whether a tile is so small that compressing it at once is cheaper than handing it to another thread. */
+/** Whether a tile is so small that compressing it here is cheaper than in another thread. */
 export function isSmall(tile: Uint8Array): boolean {
   return tile.length <= SMALL
 }
@@ -28,7 +28,7 @@ export async function gzipTileAside(tile: Uint8Array): Promise<Uint8Array> {
   return withoutPlatform(await compress(tile, isSmall(tile) ? SMALL_OPTIONS : OPTIONS))
 }
 
-/** Compresses as well as gzip can: for directories and metadata. */
+/** Compresses at the highest level, for directories and metadata. */
 export function gzipBest(bytes: Uint8Array): Uint8Array {
   return withoutPlatform(gzipSync(bytes, { level: 9 }))
 }

@@ -16,15 +16,15 @@ const FEATURE_TYPE = 0x18
 const FEATURE_GEOMETRY = 0x22
 const VALUE_TEXT = 0x0a
 
-/** Numbers of a feature in `#features`. */
+/** Length of a feature's entry in `#features`. */
 const FEATURE_NUMBERS = 4
 
 /** The id and the attribute entries of a feature, as stored in feature records. */
 type Attributed = Pick<FeatureReader, 'bytes' | 'hasId' | 'attributesStart' | 'attributesEnd'>
 
 /**
- * Encodes tiles of one layer (Vector Tile specification 2.1): attribute values are taken as encoded messages, occur once
- * per tile and are sorted, which makes the compressed tile smaller. Not re-entrant.
+ * Encodes tiles of one layer (Vector Tile specification 2.1): attribute values are encoded messages, stored once per
+ * tile and sorted, which makes the compressed tile smaller. Not re-entrant.
  */
 export class LayerEncoder {
   /** Number of features in the tile. */
@@ -44,7 +44,7 @@ export class LayerEncoder {
   readonly #varints = new VarintReader()
   #keyIndex: Int32Array
   #keyCount = 0
-  /** Open addressing from message to its number: four words a slot: tile, hash, number, place in `#values`. */
+  /** Open addressing from message to its number; four words per slot: tile, hash, number, place in `#values`. */
   #slots = new Int32Array(4 << 10)
   #tile = 0
 
@@ -82,7 +82,7 @@ export class LayerEncoder {
     this.count++
   }
 
-  /** The tile, in memory of its own. */
+  /** The tile, in new memory. */
   finish(extent: number): Uint8Array {
     const order = this.#sortValues()
     this.#writeFeatures(order)
@@ -101,13 +101,13 @@ export class LayerEncoder {
     return tile
   }
 
-  /** The values by type and content, so that neighbours begin alike. */
+  /** The values by type and content, so that neighbours have common prefixes. */
   #sortValues(): number[] {
     const { bytes } = this.#values
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
     const contents = this.#valueStarts.map((start, value) => {
       const message = start + 1 + varintSizeAt(bytes, start + 1)
-      // The length of a text is no part of its content.
+      // The length of a text is not part of its content.
       const content = bytes[message] === VALUE_TEXT ? message + 1 + varintSizeAt(bytes, message + 1) : message
       return String.fromCharCode(bytes[message]!) + buffer.toString('latin1', content, this.#valueEnd(value))
     })
@@ -118,7 +118,7 @@ export class LayerEncoder {
     return this.#valueStarts[value + 1] ?? this.#values.at
   }
 
-  /** Writes the features with the numbers that their values have in an order. */
+  /** Writes the features with the numbers of their values in this order. */
   #writeFeatures(order: readonly number[]): void {
     const numbers = new Int32Array(order.length)
     for (const [number, value] of order.entries()) numbers[value] = number
@@ -212,7 +212,7 @@ export class LayerEncoder {
     return this.#valueStarts.length - 1
   }
 
-  /** Whether the length and message at a place in the values are these. */
+  /** Whether the values contain this length and message at a place. */
   #isValueAt(place: number, bytes: Uint8Array, start: number, size: number): boolean {
     const values = this.#values.bytes
     const varints = size < 0x80 ? null : new VarintReader().open(values, place)

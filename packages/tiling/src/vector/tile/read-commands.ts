@@ -17,7 +17,7 @@ export function readCommands(bytes: Uint8Array, start: number, end: number, kind
       path.holes[part] = twiceArea(path.xy, path.startOf(part) / 2, path.ends[part]! / 2) < 0 ? 1 : 0
       continue
     }
-    // The next MoveTo ends a line; points are one part, rings have a command for their end.
+    // The next MoveTo ends a line. Points are one part; rings end with ClosePath.
     if ((command & 7) === 1 && kind !== POINT && kind !== POLYGON && path.length > path.openStart()) path.endPart(0, 2)
     path.ensure(count)
     for (let i = 0; i < count; i++) {

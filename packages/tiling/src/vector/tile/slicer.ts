@@ -11,8 +11,8 @@ import { FRAGMENT_HEAD, writeFragmentHead } from './fragment.ts'
 
 /**
  * Cuts geometry on the grid of one zoom into tiles and puts a fragment per tile into a sorter. A path that spans many
- * tiles is halved again and again, so that the work grows with its vertices times the logarithm of the tiles; tiles
- * that a polygon fills are not clipped at all. Not re-entrant.
+ * tiles is halved recursively, so that the work is proportional to its vertices times the logarithm of the tiles; tiles
+ * that a polygon covers are not clipped. Not re-entrant.
  */
 export class Slicer {
   readonly #fragments: RecordSorter
@@ -26,7 +26,7 @@ export class Slicer {
   #feature = 0
   #emitted = 0
   readonly #layer: number
-  /** The tile that was written last, per zoom: neighbours on the Hilbert curve mostly share it. */
+  /** The last written tile per zoom; neighbours on the Hilbert curve mostly share it. */
   readonly #lastTile: { x: number; y: number; id: number }[] = []
 
   /** @param layer number of the layer that the fragments belong to */
@@ -175,7 +175,7 @@ export class Slicer {
     this.#emitted++
   }
 
-  /** Tiles beyond the antimeridian are those of the other side. */
+  /** Tiles beyond the antimeridian are the tiles on the other side. */
   #tileId(tileX: number, y: number): number {
     const x = ((tileX % this.#tiles) + this.#tiles) % this.#tiles
     const last = (this.#lastTile[this.#zoom] ??= { x: -1, y: -1, id: -1 })
@@ -188,7 +188,7 @@ export class Slicer {
   }
 }
 
-/** Appends a line in tile coordinates without vertices on a straight stretch; returns its length. */
+/** Appends a line in tile coordinates without collinear vertices; returns its length. */
 function appendLine(path: Path, part: number, offsetX: number, offsetY: number, local: Path): number {
   const xy = path.xy
   const end = path.ends[part]!

@@ -9,7 +9,7 @@ import type { LayerEncoder } from './layer-encoder.ts'
 import { readCommands } from './read-commands.ts'
 import type { TileGroup } from './tile-group.ts'
 
-/** Encodes the fragments of a tile, each in its layer: unchanged, coalesced, or coarser. Not re-entrant. */
+/** Encodes the fragments of a tile in their layers: unchanged, coalesced, or coarser. Not re-entrant. */
 export class TileEncoder {
   readonly #features: RecordLog
   readonly #layers: readonly LayerEncoder[]
@@ -31,7 +31,7 @@ export class TileEncoder {
   }
 
   /**
-   * The chosen fragments, where lines, and points, with equal attributes become one feature, without an id if several
+   * The chosen fragments, with lines and points of equal attributes joined into one feature, which has no id if several
    * were joined. Complete layers are unchanged.
    */
   encodeCoalesced(group: TileGroup, chosen: readonly number[], isWhole: (layer: number) => boolean): Uint8Array {

@@ -2,14 +2,14 @@ import { GrowingBytes } from '../bytes/growing-bytes.ts'
 import type { RecordCursor } from '../spill/record-sorter.ts'
 import { FragmentReader } from './fragment.ts'
 
-/** The fragments of one tile, in the order of their features. The buffers serve tile after tile. */
+/** The fragments of one tile, in the order of their features. The buffers are reused for each tile. */
 export class TileGroup {
   count = 0
   readonly #bytes = new GrowingBytes(1 << 16)
   #ends = new Float64Array(1 << 8)
   readonly #reader = new FragmentReader()
 
-  /** Reads all fragments of the tile at the cursor, which is at the first of them; false when they were the last. */
+  /** Reads all fragments of the cursor's current tile; false when no fragment follows. */
   fill(cursor: RecordCursor): boolean {
     const tile = cursor.key
     this.count = 0

@@ -25,7 +25,7 @@ export interface RowsTile {
   readonly y: number
   readonly layer: string
   readonly attributes: readonly string[]
-  /** How far geometry reaches beyond the tile, in units of 1/4096 of its side. */
+  /** Buffer around the tile, in units of 1/4096 of its side. */
   readonly buffer: number
 }
 
@@ -114,7 +114,7 @@ class RowCutter {
     }
   }
 
-  /** Rounds to whole units; lines lose repeated vertices, and vanish with only one left. */
+  /** Rounds to whole units. Lines lose repeated vertices, and are dropped with only one left. */
   #round(dropsRepeated: boolean): void {
     const { xy, ends, holes, parts } = this.#path
     const out = this.#cut

@@ -113,7 +113,7 @@ function opaqueBands({ raster: { bands, palette } }: Layer): number[] {
   return all.flatMap(({ index, color }) => (color === 'alpha' ? [] : [index]))
 }
 
-/** Values of all bands unless some are named. */
+/** Values of the named bands, or of all bands. */
 async function valuesOf(
   layer: Layer,
   view: View,
@@ -125,7 +125,7 @@ async function valuesOf(
   return pixels.alpha.some((value) => value > 0) ? { ...values, pixels } : null
 }
 
-/** Null outside; a place without data has null for each band. */
+/** Null outside; a position without data has null for each band. */
 function pointOf(layer: Layer, { area, style }: PointRequest, values: ViewValues | null): PointValues | null {
   if (values) {
     const { pixels, names, descriptions } = values

@@ -11,7 +11,7 @@ import type { TileSet, WantedSize } from '../view.ts'
 /** Formats of pictures, and of values: NumPy's and GeoTIFF. */
 export type PictureFormat = 'png' | 'webp' | 'jpeg' | 'npy' | 'tif'
 
-/** A tile of a set of squares. */
+/** A tile of a tile matrix set. */
 export interface TileArea {
   readonly type: 'tile'
   readonly set: TileSet
@@ -22,13 +22,13 @@ export interface TileArea {
   readonly buffer: number
 }
 
-/** A box, and the part of it that counts. */
+/** A box, and the requested part of it. */
 export interface BoxArea {
   readonly type: 'box'
   /** In the unit of `boundsCrs`, an EPSG code. */
   readonly bounds: CrsBounds
   readonly boundsCrs: number
-  /** EPSG code of the CRS in which its pixels are squares; null for that of the raster. */
+  /** EPSG code of the CRS whose axes the pixels follow; null for the raster's CRS. */
   readonly crs: number | null
   /** Null for the resolution of the raster within `maxSize`. */
   readonly size: WantedSize | null
@@ -41,13 +41,13 @@ export interface BoxArea {
 export interface WholeArea {
   readonly type: 'preview'
   readonly maxSize: number
-  /** A size, whatever the proportions; null for those of the raster within `maxSize`. */
+  /** A fixed size, regardless of proportions; null for the proportions of the raster within `maxSize`. */
   readonly size: WantedSize | null
-  /** EPSG code of the CRS in which its pixels are squares; without it the raster's own pixels count. */
+  /** EPSG code of the CRS whose axes the pixels follow; by default the raster's own pixels are used. */
   readonly crs?: number
 }
 
-/** A place; for values alone. */
+/** A position; only for values. */
 export interface PointArea {
   readonly type: 'point'
   readonly position: readonly [number, number]
@@ -75,7 +75,7 @@ export type RenderRequest =
 /** Statistics by the names of bands. */
 export type RasterStatistics = Readonly<Record<string, BandStatistics>>
 
-/** Values of a place, null where there is none. */
+/** Values at a position, null for missing ones. */
 export interface PointValues {
   readonly values: readonly (number | null)[]
   readonly names: readonly string[]
@@ -84,17 +84,17 @@ export interface PointValues {
 
 /** A file, or a scene of files, and its position. */
 export interface ImagePart {
-  /** Null for the one file, unchanged. */
+  /** Null for a single, unchanged file. */
   readonly scene: Scene | null
-  /** Places of its files in the list of the image. */
+  /** Indices of its files in the list of the image. */
   readonly files: readonly number[]
   /** Boxes for finding the part; null for a single part, or when only its files have the position. */
   readonly boxes: readonly LngLatBox[] | null
 }
 
-/** Parts of a picture: one, or several over each other, the first on top. */
+/** Parts of a picture: one, or several overlapping ones, the first on top. */
 export interface ImagePlan {
-  /** The first decides on bands and limits. */
+  /** The first part determines bands and limits. */
   readonly parts: readonly ImagePart[]
   readonly selection: PixelSelection
 }
@@ -118,7 +118,10 @@ export interface FileSpans {
   readonly spans: readonly ByteSpan[]
 }
 
-/** Fill `into` with the spans of all files, one after the other, then write 1 (or 2: they could not be read) to `state[0]` and wake it. */
+/**
+ * Request to fill `into` with the spans of all files, one after the other, then to set `state[0]` to 1 (or 2 when
+ * reading failed) and notify it.
+ */
 export interface ReadEvent {
   readonly reads: readonly FileSpans[]
   readonly into: SharedArrayBuffer

@@ -10,17 +10,17 @@ import { sceneLayer } from '../scene-layer.ts'
 import type { ImagePart, ReadEvent, RenderJob } from './messages.ts'
 import { HeadSource, SharedSource } from './shared-source.ts'
 
-/** Files whose headers are kept, by themselves and in parts of images. */
+/** Maximum number of files with cached headers: single files, and files in parts of images. */
 const KEPT = 96
 const KEPT_IN_PARTS = 384
 /** Memory for decoded blocks of all files. */
 const CACHE_BYTES = 144 * 1024 * 1024
-/** Headers are mostly at the beginning of a file, so one read replaces a dozen. */
+/** Headers are mostly at the beginning of a file, so one read replaces about a dozen. */
 const HEAD_BYTES = 1 << 16
 
 type FileEntry = RenderJob['files'][number]
 
-/** Opens images, and keeps the files and parts used last. @param emit asks another thread for bytes */
+/** Opens images, and caches the most recently used files and parts. @param emit requests bytes from another thread */
 export class ImageOpener {
   readonly #emit: (event: ReadEvent) => void
   readonly #files = new LRUCache<string, LayerFile>({ max: KEPT })
@@ -63,7 +63,7 @@ export class ImageOpener {
     )
   }
 
-  /** Heads of new files are read together. */
+  /** The first bytes of new files are read together. */
   #openFiles(entries: readonly FileEntry[]): LayerFile[] {
     const sources = entries.map((entry) => (this.#files.has(entry.key) ? null : new SharedSource(entry, this.#emit)))
     const fresh = sources.filter((source) => source !== null)

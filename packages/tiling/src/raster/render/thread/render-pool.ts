@@ -12,7 +12,7 @@ import type {
   RenderRequest,
 } from './messages.ts'
 
-/** A raster file wherever it lies. */
+/** A raster file at any location. */
 export interface RasterFile {
   /** Changes with the content. */
   readonly key: string
@@ -23,7 +23,7 @@ export interface RasterFile {
 
 /** One file, or several files for one picture. */
 export interface RasterImage {
-  /** Changes with the content of each file and with how they become one. */
+  /** Changes with the content of each file and with their combination. */
   readonly key: string
   readonly files: readonly RasterFile[]
   readonly plan: ImagePlan
@@ -47,7 +47,7 @@ interface Job {
   readonly reject: (error: unknown) => void
 }
 
-/** Values of a request that is large: its thread holds some fifty bytes for each. */
+/** Minimum number of values of a large request; its thread needs about fifty bytes per value. */
 const LARGE = 1 << 21
 
 /** Whether a request asks for more values than an ordinary picture has. */
@@ -61,8 +61,8 @@ function isLarge(request: RenderRequest): boolean {
 }
 
 /**
- * Renders pictures on threads of its own; dispose it to end them. Aborted requests are not started. Requests for more
- * than two million values run one at a time.
+ * Renders pictures on threads of its own. Disposal ends them. Aborted requests are not started. Requests for more than
+ * two million values run one at a time.
  */
 export class RenderPool implements AsyncDisposable {
   readonly #threads: (RenderThread | null)[]
@@ -77,7 +77,7 @@ export class RenderPool implements AsyncDisposable {
     return this.#run(image, { kind: 'describe' }, signal) as Promise<RasterDescription>
   }
 
-  /** Values of a place; null outside the raster. @throws as {@link render} */
+  /** Values at a position; null outside the raster. @throws as {@link render} */
   point(
     image: RasterImage,
     request: Extract<RenderRequest, { kind: 'point' }>,
@@ -127,7 +127,7 @@ export class RenderPool implements AsyncDisposable {
     })
   }
 
-  /** The job that waits longest and may begin; little pictures of lists let those of maps go first. */
+  /** The oldest waiting job that may start; pictures of boxes, such as thumbnails of lists, come last. */
   #take(): Job | undefined {
     const hasLarge = this.#threads.some((thread) => thread?.isLarge)
     const ready = this.#waiting.filter(({ isLarge: large }) => !(large && hasLarge))
@@ -136,7 +136,7 @@ export class RenderPool implements AsyncDisposable {
     return job
   }
 
-  /** Gives jobs to idle threads; a thread that has drawn the same image before is preferred. */
+  /** Assigns jobs to idle threads; a thread that has drawn the same image before is preferred. */
   #start(): void {
     for (;;) {
       const idle = this.#threads.map((thread, i) => (thread?.busy ? -1 : i)).filter((i) => i >= 0)
@@ -151,7 +151,7 @@ export class RenderPool implements AsyncDisposable {
   }
 }
 
-/** One thread: it has one job at a time. */
+/** One thread, which has one job at a time. */
 class RenderThread {
   readonly keys = new Set<string>()
   readonly #thread: Thread<RenderMethods, ReadEvent>
@@ -206,7 +206,7 @@ class RenderThread {
   }
 }
 
-/** Files that are read at once. */
+/** Maximum number of files that are read concurrently. */
 const AT_ONCE = 6
 
 /** Reads spans of several files into one array, one after the other. */

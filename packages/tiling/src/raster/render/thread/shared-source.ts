@@ -5,24 +5,24 @@ import type { ReadEvent } from './messages.ts'
 
 /** Maximum bytes of one read, because a file may claim any length. */
 const MAX_READ = 1 << 29
-/** Bytes of several files that are asked for together; more are read file by file. */
+/** Maximum bytes of a combined read of several files; more are read file by file. */
 const MAX_TOGETHER = 1 << 26
 
-/** A file that another thread reads: this thread blocks meanwhile, so that decoders can read synchronously. */
+/** A file that another thread reads. This thread blocks meanwhile, so that decoders can read synchronously. */
 export class SharedSource implements ByteSource {
   readonly size: number
   readonly #key: string
   readonly #emit: (event: ReadEvent) => void
   readonly #ahead = new Map<number, Uint8Array>()
 
-  /** @param emit asks the other thread */
+  /** @param emit sends a request to the other thread */
   constructor({ key, bytes }: { readonly key: string; readonly bytes: number }, emit: (event: ReadEvent) => void) {
     this.size = bytes
     this.#key = key
     this.#emit = emit
   }
 
-  /** Reads the byte ranges of several files in one go, unless they are too large. */
+  /** Reads the byte ranges of several files in one request, unless they are too large. */
   static fetchTogether(needs: readonly { readonly source: SharedSource; readonly spans: readonly ByteSpan[] }[]): void {
     const wanted = new Map<SharedSource, Map<number, ByteSpan>>()
     for (const { source, spans } of needs) {
@@ -45,7 +45,7 @@ export class SharedSource implements ByteSource {
     }
   }
 
-  /** Reads byte ranges for later use in one go, all at the same time. */
+  /** Reads byte ranges in advance, all in one request. */
   fetch(spans: readonly ByteSpan[]): void {
     const missing = spans.filter(({ offset, length }) => (this.#ahead.get(offset)?.length ?? -1) < length)
     if (spans.length > 0 && missing.length === 0) return
@@ -87,11 +87,11 @@ function askFor(reads: ReadEvent['reads'], emit: (event: ReadEvent) => void): Ui
   const flag = new Int32Array(state)
   Atomics.wait(flag, 0, 0)
   if (flag[0] !== 1) throw new Error('the file could not be read')
-  // Codecs do not take shared memory.
+  // Codecs do not accept shared memory.
   return new Uint8Array(new Uint8Array(into))
 }
 
-/** A source that reads its first bytes once, and little pieces of them from there. */
+/** A source that reads its first bytes once and serves small reads from them. */
 export class HeadSource implements ByteSource {
   readonly size: number
   readonly #source: ByteSource

@@ -4,7 +4,7 @@ import type { ReadPixels } from '../pixels.ts'
 /** Parameters of an algorithm by their names. */
 export type AlgorithmParameters = Readonly<Record<string, number>>
 
-/** Side of a pixel on the ground in meters. */
+/** Size of a pixel on the ground in meters. */
 export interface GroundPixel {
   readonly width: number
   readonly height: number
@@ -28,7 +28,7 @@ export interface Algorithm {
 
 const RADIANS = Math.PI / 180
 
-/** One number of the values of a pixel. */
+/** An algorithm that reduces the values of a pixel to one number. */
 const reducer = (work: (values: readonly number[]) => number): Algorithm => ({
   defaults: {},
   bands: null,
@@ -81,7 +81,7 @@ const packed = (
   },
 })
 
-/** Changes of height per meter along columns and rows, by Horn's formula, as gdaldem has them. */
+/** Changes of height per meter along columns and rows, by Horn's formula, as in gdaldem. */
 function gradients(
   { width, planes: [heights], alpha }: ReadPixels,
   ground: GroundPixel,
@@ -93,7 +93,7 @@ function gradients(
   for (let i = width + 1; i < alpha.length - width - 1; i++) {
     const column = i % width
     if (column === 0 || column === width - 1 || alpha[i] === 0) continue
-    // A neighbour without a height counts with the pixel's own height.
+    // A neighbour without a height is replaced by the pixel itself.
     const at = (j: number): number => (alpha[j] === 0 ? z[i] : z[j]) as number
     const [nw, n, ne] = [at(i - width - 1), at(i - width), at(i - width + 1)]
     const [w, e] = [at(i - 1), at(i + 1)]
@@ -115,7 +115,7 @@ const hillshade: Algorithm = {
     const [sun, height] = [(azimuth as number) * RADIANS, (altitude as number) * RADIANS]
     const { plane, alpha } = gradients(pixels, ground, (east, south) => {
       const [x, y] = [east * (factor as number), -south * (factor as number)]
-      // The normal of the ground (-x, -y, 1) beside the direction of the light.
+      // Dot product of the ground's normal (-x, -y, 1) and the direction of the light.
       const light = Math.sin(height) - Math.cos(height) * (x * Math.sin(sun) + y * Math.cos(sun))
       const shade = light / Math.sqrt(1 + x * x + y * y)
       return shade <= 0 ? 1 : Math.floor(1 + 254 * shade + 0.5)
@@ -135,7 +135,7 @@ const slope: Algorithm = {
   },
 }
 
-/** The colour map "terrain" of Matplotlib: place, red, green and blue. */
+/** Matplotlib's colormap "terrain": position, red, green and blue. */
 const TERRAIN = [
   [0, 0.2, 0.2, 0.6],
   [0.15, 0, 0.6, 1],

@@ -16,14 +16,14 @@ export interface ViewValues {
   readonly pixels: ReadPixels
   /** Name of each plane: `b1` for the first band, or for the first part of an expression. */
   readonly names: readonly string[]
-  /** Names of the bands in the raster, that of the plane for a band without one; or the parts of an expression. */
+  /** Names of the bands in the raster (by default the plane's name), or the parts of an expression. */
   readonly descriptions: readonly string[]
   readonly type: SampleType
   /** Whether values are bytes of a picture, shown without rescaling. */
   readonly isPicture: boolean
 }
 
-/** Values of all planes that one request may hold. */
+/** Maximum number of values of all planes of one request. */
 const MAX_VALUES = 1 << 24
 
 /**
@@ -95,7 +95,7 @@ function namesOfBands(raster: RasterInfo, bands: readonly number[]): Pick<ViewVa
   }
 }
 
-/** Names of a style's values for a view without any. */
+/** Names of a style's values, for a view without values. */
 export function namesOf(
   { raster }: Layer,
   { expression, algorithm, bidx }: RenderStyle,

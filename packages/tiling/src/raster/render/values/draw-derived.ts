@@ -31,11 +31,11 @@ export async function drawDerived(layer: Layer, view: View, style: RenderStyle):
   return picture
 }
 
-/** Styles of a layer whose limits are kept. */
+/** Maximum number of styles of a layer whose limits are cached. */
 const KEPT = 64
 const known = new WeakMap<Layer, Map<string, Limits>>()
 
-/** The 2nd to the 98th percentile of the whole, seen small. */
+/** The 2nd to the 98th percentile of the whole layer, read at low resolution. */
 function derivedLimits(layer: Layer, style: RenderStyle): Limits {
   const base = layer.reference ?? layer
   const { expression, algorithm, bidx, nodata, unscale, resampling } = style

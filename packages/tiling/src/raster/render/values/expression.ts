@@ -1,9 +1,9 @@
 import { expressionUnreadable } from '../errors.ts'
 
-/** A number of each pixel, or one for all. */
+/** One number per pixel, or one for all pixels. */
 export type Value = Float64Array | number
 
-/** A band of an expression: its values by the name that the expression gives it. */
+/** Returns the values of a band by its name in the expression. */
 export type BandLookup = (name: string) => Float64Array
 
 /** One expression for each part between semicolons. */
@@ -91,7 +91,7 @@ export function parseExpression(text: string): Expression {
   }
 }
 
-/** Pixels that are computed at once: an operation that waits for others holds no more than these. */
+/** Number of pixels that are computed together, which bounds the memory of intermediate results. */
 const RUN = 1 << 14
 
 function evaluateInRuns(node: Node, band: BandLookup, count: number): Float64Array {
@@ -163,7 +163,7 @@ class Parser {
     const sign = this.#peek()
     if (sign !== '-' && sign !== '+' && sign !== '~') return this.#power()
     this.#next()
-    // A guard for `- - - …`, which opens no level.
+    // Limits chains such as `- - - …`, which have no brackets.
     if (++this.#depth > MAX_DEPTH * LEVELS.length) throw expressionUnreadable({ why: 'it is nested too deeply' })
     const of = [this.#unary()]
     this.#depth--

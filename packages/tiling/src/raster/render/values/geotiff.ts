@@ -18,9 +18,10 @@ import type { ViewValues } from './derive.ts'
 import { planesOf } from './npy.ts'
 
 /**
- * Values of a view as a GeoTIFF: a BigTIFF with a plane per band, without compression, and a mask where pixels are missing.
+ * Values of a view as a GeoTIFF: a BigTIFF with a plane per band, without compression, and a mask where pixels are
+ * missing.
  *
- * @param crs that of the raster, for a view in its plane
+ * @param crs CRS of the raster, for a view in its plane
  * @throws CRS_WITHOUT_CODE
  */
 export function encodeGeoTiff(

@@ -18,7 +18,7 @@ export function planesOf({ planes, alpha }: ReadPixels, type: SampleType, mask: 
   const count = alpha.length
   const samples = allocateSamples(type, count * (planes.length + (mask ? 1 : 0)))
   for (const [band, plane] of planes.entries()) {
-    // Pixels without data are 0, whatever was read for them.
+    // Pixels without data are 0, regardless of the values read.
     for (let i = 0; i < count; i++) samples[band * count + i] = alpha[i] === 0 ? 0 : (plane[i] as number)
   }
   if (mask) samples.set(alpha, planes.length * count)

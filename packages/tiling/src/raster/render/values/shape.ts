@@ -6,7 +6,7 @@ import type { View } from '../view.ts'
 /** Rings of polygons in longitude and latitude, by the even-odd rule. */
 export type Shape = readonly (readonly (readonly [number, number])[])[]
 
-/** Leaves out pixels whose centre lies outside of a shape. The view is not in the plane `raster`. */
+/** Masks pixels whose centre lies outside of a shape. The view is not in the plane `raster`. */
 export function cutShape(pixels: ReadPixels, view: View, shape: Shape): ReadPixels {
   const inside = new Uint8Array(pixels.alpha.length)
   const rings = shape.map((ring) => ring.map((position) => placeIn(view, position)))

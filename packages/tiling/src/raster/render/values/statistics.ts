@@ -1,21 +1,21 @@
 import { valuesTooMany } from '../errors.ts'
 
-/** Statistics besides the usual ones. */
+/** Options for further statistics. */
 export interface StatisticsOptions {
   /** Percentiles, from 0 to 100. */
   readonly percentiles: readonly number[]
   /** Number of bins, or their edges; a number covers the range of the values unless `range` is given. */
   readonly bins: number | readonly number[]
   readonly range: readonly [number, number] | null
-  /** Whether the histogram counts each value that occurs, or those of `categories`. */
+  /** Whether the histogram counts each occurring value, or the values of `categories`. */
   readonly isCategorical: boolean
   readonly categories: readonly number[]
 }
 
-/** Statistics of a band, in the words of TiTiler; null where no pixel is valid. */
+/** Statistics of a band with TiTiler's names; null values without a valid pixel. */
 export type BandStatistics = Readonly<Record<string, unknown>>
 
-/** Values that a categorical histogram lists. */
+/** Maximum number of values of a categorical histogram. */
 const MAX_CATEGORIES = 5000
 
 /** Statistics of the valid values of a band. @throws PICTURE_TOO_LARGE for a categorical histogram of more than 5,000 values */
@@ -63,7 +63,9 @@ function orNull(value: number | undefined): number | null {
   return value === undefined || Number.isNaN(value) ? null : value
 }
 
-/** The most and the least frequent value, the smaller one of equals, and how many different ones there are. */
+/**
+ * The most and the least frequent value (the smaller one of equally frequent ones), and the number of different values.
+ */
 function frequencies(sorted: Float64Array): { majority: number | null; minority: number | null; unique: number } {
   let [majority, minority, unique] = [null as number | null, null as number | null, 0]
   let [most, least] = [0, Infinity]
@@ -86,7 +88,7 @@ function quantile(sorted: Float64Array, fraction: number): number | undefined {
 
 type Histogram = readonly [counts: readonly number[], places: readonly number[]]
 
-/** Counts between edges, the last one inclusive, as NumPy has them. */
+/** Counts between edges, the last one inclusive, as in NumPy. */
 function histogram(
   sorted: Float64Array,
   bins: StatisticsOptions['bins'],
