@@ -95,7 +95,7 @@ export interface paths {
         parameters: {};
         /**
          * Ready-made embeddings into a table
-         * @description Reads the vectors of a GeoParquet file, such as those of Clay, Major TOM, Earth Index or an exported table, as they are, or pools a GeoTIFF whose bands are vectors, such as those of AlphaEarth and TESSERA, per tile, H3 cell or area of a table. Writes geoembeddings.{tableName}, to be searched with similarity_search.
+         * @description Reads the vectors of a GeoParquet file, such as those of Clay, Major TOM, Earth Index or an exported table, as they are, or pools a GeoTIFF or Zarr store whose bands are vectors, such as those of AlphaEarth and TESSERA, per tile, H3 cell or area of a table. Writes geoembeddings.{tableName}, to be searched with similarity_search.
          */
         post: operations["importEmbeddings"];
     };
@@ -1598,9 +1598,9 @@ export interface components {
             pretrainedModelRunId?: string | null;
         };
         ImportEmbeddings: components["schemas"]["StrictBase"] & {
-            /** @description A GeoParquet file or GeoTIFF in the storage of the project. This or url. */
+            /** @description A GeoParquet file or GeoTIFF in the storage of the project, or the folder of a Zarr store, whose name ends in .zarr. This or url. */
             storagePath?: components["schemas"]["StoragePath"];
-            /** @description HTTPS URL of such a file. */
+            /** @description HTTPS URL of such a file or folder. */
             url?: string;
             /** @description Output table in schema geoembeddings; must not exist. */
             tableName: string;
@@ -1610,7 +1610,7 @@ export interface components {
             version?: string;
             /** @description Columns of the file. Usual names are found. */
             columns?: {
-                /** @description Column of the vectors. Default: found by name and type. */
+                /** @description Column of the vectors, or array of a Zarr store. Default: found by name and type. */
                 vector?: string;
                 /** @description Column of the places. Default: as the file says. */
                 geometry?: string;

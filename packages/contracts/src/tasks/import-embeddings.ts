@@ -14,10 +14,16 @@ export const ImportEmbeddings = Type.Object(
     storagePath: Type.Optional(
       Type.Object(
         { bucket: Type.String({ minLength: 1, maxLength: 100 }), path: Type.String({ minLength: 1, maxLength: 1024 }) },
-        { ...closed, description: 'A GeoParquet file or GeoTIFF in the storage of the project. This or url.' },
+        {
+          ...closed,
+          description:
+            'A GeoParquet file or GeoTIFF in the storage of the project, or the folder of a Zarr store, whose name ends in .zarr. This or url.',
+        },
       ),
     ),
-    url: Type.Optional(Type.String({ minLength: 1, maxLength: 4000, description: 'HTTPS URL of such a file.' })),
+    url: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 4000, description: 'HTTPS URL of such a file or folder.' }),
+    ),
     tableName: identifier('Output table in schema geoembeddings; must not exist.'),
     product: Type.Optional(
       word(
@@ -30,7 +36,9 @@ export const ImportEmbeddings = Type.Object(
     columns: Type.Optional(
       Type.Object(
         {
-          vector: Type.Optional(existingName('Column of the vectors. Default: found by name and type.')),
+          vector: Type.Optional(
+            existingName('Column of the vectors, or array of a Zarr store. Default: found by name and type.'),
+          ),
           geometry: Type.Optional(existingName('Column of the places. Default: as the file says.')),
           x: Type.Optional(existingName('Column of longitudes, in place of geometries.')),
           y: Type.Optional(existingName('Column of latitudes, in place of geometries.')),

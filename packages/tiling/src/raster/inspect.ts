@@ -69,9 +69,13 @@ export interface Notice {
  * BAND_OUT_OF_RANGE, BAND_COUNT, NOT_IMAGERY, UNKNOWN_PROFILE, PROFILE_MISMATCH
  */
 export function inspectGeoTiff(source: ByteSource, request: InspectRequest): InspectedRaster {
-  const { maxBytes, maxTiles } = request
-  enforce(maxBytes, source.size, rasterTooLarge)
-  const opened = openGeoTiff(source)
+  enforce(request.maxBytes, source.size, rasterTooLarge)
+  return inspectRaster(openGeoTiff(source), request)
+}
+
+/** Like {@link inspectGeoTiff}, for a raster with known headers. */
+export function inspectRaster(opened: RasterInfo, request: InspectRequest): InspectedRaster {
+  const { maxTiles } = request
   const { fileName = '', otherwise } = request
   const stated = findProfile(opened, fileName, request.profile ?? (request.asStored === true ? 'none' : null))
   // The meaning of a single band's numbers depends on the band, so it must be known.

@@ -92,6 +92,7 @@ const OF_RASTERS = ['pool', 'statistics', 'bands', 'nodata', 'sourceSrs'] as con
 /** Fields of the request that have no effect for a kind of file. */
 const UNUSED = {
   raster: ['columns', 'groundSizeMeters'],
+  zarr: ['groundSizeMeters'],
   parquet: OF_RASTERS,
   own: [...OF_RASTERS, 'product', 'version', 'quantization'],
 } as const satisfies Record<string, readonly (keyof ImportEmbeddings)[]>

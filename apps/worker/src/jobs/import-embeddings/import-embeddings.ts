@@ -10,6 +10,7 @@ import type { JobContext, Task } from '../task.ts'
 import { fileRequired } from './errors.ts'
 import { importParquet } from './import-parquet.ts'
 import { checkPool, importRaster, type RasterImportDeps } from './import-raster.ts'
+import { checkStoredZarr, openZarrSource, zarrAddress } from './zarr-source.ts'
 
 /** Limits and settings of importEmbeddings. */
 export interface ImportEmbeddingsDeps extends RasterImportDeps {
@@ -24,7 +25,7 @@ export function importEmbeddings(deps: ImportEmbeddingsDeps): Task {
     summary: 'Ready-made embeddings into a table',
     description:
       'Reads the vectors of a GeoParquet file, such as those of Clay, Major TOM, Earth Index or an exported table, as they are, or pools a ' +
-      'GeoTIFF whose bands are vectors, such as those of AlphaEarth and TESSERA, per tile, H3 cell or area of a table. Writes ' +
+      'GeoTIFF or Zarr store whose bands are vectors, such as those of AlphaEarth and TESSERA, per tile, H3 cell or area of a table. Writes ' +
       'geoembeddings.{tableName}, to be searched with similarity_search.',
     body: ImportEmbeddings,
     expireSeconds: 12 * 3600,
@@ -36,17 +37,25 @@ export function importEmbeddings(deps: ImportEmbeddingsDeps): Task {
       checkPool(body)
       if (pool?.table !== undefined) requireReadable(pool.schema ?? 'public', deps.openSchemas)
       if (url !== undefined) checkUrl(url, '/url')
-      if (storagePath) await checkStoredObject(project.store, storagePath, deps.maxBytes || Infinity)
+      const zarr = zarrAddress(body)
+      if (storagePath && zarr) await checkStoredZarr(project.store, storagePath.bucket, zarr)
+      else if (storagePath) await checkStoredObject(project.store, storagePath, deps.maxBytes || Infinity)
       await checkEmbeddingTable(project, tableName)
     },
     run: async (raw, context) => {
       const body = raw as ImportEmbeddings
       const watch = new Stopwatch()
       const path = join(context.workdir, 'vectors')
-      await watch.time('download', download(body, path, context, deps))
       const work = { deps, watch }
+      const address = zarrAddress(body)
+      if (address !== null) {
+        const limits = { folder: path, maxBytes: deps.maxBytes || Infinity }
+        const source = await watch.time('download', openZarrSource(body, address, context, limits))
+        return await importRaster(body, { path, zarr: source }, context, work)
+      }
+      await watch.time('download', download(body, path, context, deps))
       return (await isTiff(path))
-        ? await importRaster(body, path, context, work)
+        ? await importRaster(body, { path, zarr: null }, context, work)
         : await importParquet(body, path, context, work)
     },
   }

@@ -30,6 +30,7 @@ import {
 import { identify, type VectorIdentity } from './identity.ts'
 import type { PoolMethods, PoolProgress, PooledRows } from './pool-protocol.ts'
 import { productOfRaster } from './raster-product.ts'
+import type { ZarrSource } from './zarr-source.ts'
 
 const DEFAULT_TILE = 32
 /** Maximum sums in memory; each takes 16 bytes or more. */
@@ -42,10 +43,16 @@ export interface RasterImportDeps {
   readonly openSchemas: readonly string[]
 }
 
+/** A GeoTIFF, or a folder with objects of a Zarr store. */
+interface RasterFile {
+  readonly path: string
+  readonly zarr: ZarrSource | null
+}
+
 /** Pools a raster into rows; its bands are the dimensions of the vectors of its pixels. */
 export async function importRaster(
   body: ImportEmbeddings,
-  path: string,
+  { path, zarr }: RasterFile,
   context: JobContext,
   { deps, watch }: { readonly deps: RasterImportDeps; readonly watch: Stopwatch },
 ): Promise<EmbeddingsResult> {
@@ -59,15 +66,12 @@ export async function importRaster(
   const { pool = {}, statistics = ['mean'] } = body
   const tileSize = pool.tileSize ?? DEFAULT_TILE
   const sourceSrs = body.sourceSrs === undefined ? null : Number(body.sourceSrs.slice('EPSG:'.length))
-  const inspected = await watch.time('inspect', thread.call('open', { path, tileSize, sourceSrs, crs: deps.crs }))
+  const { datetime: asked = null } = body
+  const raster = { path, zarr: zarr && zarr.zarr, datetime: asked, tileSize, sourceSrs, crs: deps.crs }
+  const inspected = await watch.time('inspect', thread.call('open', raster))
   const plan = await planRaster(body, inspected, { context, deps })
   const { bands, areas, datetime } = plan
   const dims = bands.length * statistics.length
-  const task = {
-    areas: areas?.map(({ rings }) => rings) ?? null,
-    bands,
-    statistics: [...statistics],
-  }
   const isUnit = body.normalizeEmbeddings ?? plan.identity.product?.isUnit ?? false
   const shape = { kind: areas === null ? 'tile' : 'place', dims } as const
   const metadata = metadataOf(body, plan, inspected)
@@ -78,12 +82,19 @@ export async function importRaster(
     strict: body.strict ?? false,
     metadata,
   })
-  await watch.time('pool', thread.call('pool', { ...task, rule: plan.rule, isUnit }))
+  const objects = await thread.call('place', { areas: areas?.map(({ rings }) => rings) ?? null })
+  if (zarr !== null) await watch.time('download', zarr.fetch(objects))
+  await watch.time('pool', thread.call('pool', { bands, statistics: [...statistics], rule: plan.rule, isUnit }))
   const counts = new VectorCounts(null)
   await watch.time('load', load(thread, { body, output, counts, dims, place: placerOf(inspected, areas, datetime) }))
   if (output.rows === 0) throw nothingImported({ rows: plan.rows, why: 'none has enough valid pixels.' })
   counts.check()
-  const about = { dims, isUnit, metadata, warnings: [...unused(body, 'raster'), ...counts.warnings()] }
+  const about = {
+    dims,
+    isUnit,
+    metadata,
+    warnings: [...unused(body, zarr === null ? 'raster' : 'zarr'), ...counts.warnings()],
+  }
   return await output.publish(describeRaster(body, inspected, plan, { ...about, state: output.state }), watch)
 }
 

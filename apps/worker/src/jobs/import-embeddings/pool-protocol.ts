@@ -1,11 +1,10 @@
 import type { CrsEntry, InspectedRaster, Statistic, ValueRule } from '@terrane/tiling/raster'
+import type { ZarrRaster } from '@terrane/tiling/zarr'
 
 /** Rings of an area in longitude and latitude, `[lng, lat, …]`, outer ones and holes alike. */
 export type AreaRings = readonly Float64Array[]
 
 export interface PoolTask {
-  /** Null for the tiles of the plan. */
-  readonly areas: readonly AreaRings[] | null
   readonly bands: readonly number[]
   readonly rule: ValueRule
   readonly statistics: readonly Statistic[]
@@ -28,11 +27,17 @@ export interface PoolProgress {
 /** Methods of the thread. */
 export interface PoolMethods {
   open(input: {
+    /** A GeoTIFF, or a folder with the metadata and coordinates of a Zarr store. */
     readonly path: string
+    readonly zarr: ZarrRaster | null
+    /** Time of the request, whose year is read of a Zarr store of several. */
+    readonly datetime: string | null
     readonly tileSize: number
     readonly sourceSrs: number | null
     readonly crs: readonly CrsEntry[]
-  }): InspectedRaster
+  }): Promise<InspectedRaster>
+  /** Places areas, or the tiles of the plan, on the pixels. Returns keys of the objects of a Zarr store with these pixels. */
+  place(input: { readonly areas: readonly AreaRings[] | null }): readonly string[]
   pool(task: PoolTask): Promise<void>
   /** Null at the end. */
   next(input: { readonly minValidFraction: number }): PooledRows | null

@@ -7,36 +7,56 @@ import {
   poolGeoTiff,
   tileZones,
   toPixels,
+  type InspectRequest,
   type InspectedRaster,
   type Pool,
+  type PoolRequest,
+  type RasterInfo,
   type Zones,
 } from '@terrane/tiling/raster'
+import { inspectZarr, objectsOf, poolZarr, type ZarrRaster } from '@terrane/tiling/zarr'
 import type { PoolMethods, PoolProgress, PooledRows } from './pool-protocol.ts'
 
 /** Numbers that are sent to the other thread in one message. */
 const NUMBERS = 1 << 20
 
+/** An opened raster, and where its pixels go. */
+interface Opened {
+  readonly path: string
+  readonly zarr: ZarrRaster | null
+  readonly inspected: InspectedRaster
+  readonly zones: Zones | null
+}
+
 serveThread<null, PoolMethods, PoolProgress>((_, emit) => {
-  let opened: { readonly path: string; readonly inspected: InspectedRaster } | null = null
+  let opened: Opened | null = null
   let pooled: { readonly pool: Pool; readonly zones: Zones; readonly dims: number; readonly isUnit: boolean } | null =
     null
   let zone = 0
   return {
-    open: ({ path, tileSize, sourceSrs, crs }) => {
-      using source = openFileSource(path)
-      const request = { tileSize, bands: [0], channels: ['vector'], profile: 'none', crs: createCrsCatalogue(crs) }
-      const inspected = inspectGeoTiff(source, { ...request, ...(sourceSrs !== null && { sourceSrs }) })
-      opened = { path, inspected }
-      return inspected
+    open: async ({ path, zarr: found, datetime, tileSize, sourceSrs, crs }) => {
+      const plain = { tileSize, bands: [0], channels: ['vector'], profile: 'none', crs: createCrsCatalogue(crs) }
+      const request = { ...plain, ...(sourceSrs !== null && { sourceSrs }) }
+      const raster =
+        found === null
+          ? { zarr: null, inspected: inspectFile(path, request) }
+          : await inspectZarr(path, found, { ...request, datetime })
+      opened = { path, ...raster, zones: null }
+      return raster.inspected
     },
-    pool: async ({ areas, bands, rule, statistics, isUnit }) => {
-      const { path, inspected } = opened!
-      const { raster, plan, crs } = inspected
-      const place = toPixels(crs, raster.affine)
-      const zones = areas === null ? tileZones(plan) : areaZones(raster.width, raster.height, areas.map(place))
-      using source = openFileSource(path)
-      const pool = await poolGeoTiff(source, raster, { zones, bands, rule, statistics, onProgress: emit })
-      pooled = { pool, zones, dims: bands.length * statistics.length, isUnit }
+    place: ({ areas }) => {
+      const { raster, plan, crs } = opened!.inspected
+      const toRings = toPixels(crs, raster.affine)
+      const zones = areas === null ? tileZones(plan) : areaZones(raster.width, raster.height, areas.map(toRings))
+      opened = { ...opened!, zones }
+      return opened.zarr === null ? [] : objectsOf(opened.zarr, zones)
+    },
+    pool: async ({ bands, rule, statistics, isUnit }) => {
+      const { path, zarr, inspected, zones } = opened!
+      const request = { zones: zones!, bands, rule, statistics, onProgress: emit }
+      const { raster } = inspected
+      const pool = zarr ? await poolZarr(path, zarr, raster, request) : await poolFile(path, raster, request)
+      pooled = { pool, zones: zones!, dims: bands.length * statistics.length, isUnit }
     },
     next: ({ minValidFraction }, transfer) => {
       const { pool, zones, dims, isUnit } = pooled!
@@ -58,3 +78,13 @@ serveThread<null, PoolMethods, PoolProgress>((_, emit) => {
     },
   }
 })
+
+function inspectFile(path: string, request: InspectRequest): InspectedRaster {
+  using source = openFileSource(path)
+  return inspectGeoTiff(source, request)
+}
+
+async function poolFile(path: string, raster: RasterInfo, request: PoolRequest): Promise<Pool> {
+  using source = openFileSource(path)
+  return await poolGeoTiff(source, raster, request)
+}

@@ -4,7 +4,7 @@ import { bandOutOfRange, unsupportedLayout } from '../errors.ts'
 import type { RasterInfo } from '../raster-info.ts'
 import type { ByteSource } from '../source.ts'
 import { Pool, type Statistic, type ValueRule } from './pool.ts'
-import type { Zones } from './zones.ts'
+import { hasZones, type Zones } from './zones.ts'
 
 export interface PoolRequest {
   readonly zones: Zones
@@ -17,12 +17,12 @@ export interface PoolRequest {
 }
 
 /**
- * Pools bands of a raster: each block is read once, and blocks without a zone are not read.
+ * An empty pool for a raster, and the rule with nodata as its samples hold it.
  *
- * @throws CORRUPT_TILE, BAND_OUT_OF_RANGE, UNSUPPORTED_LAYOUT
+ * @throws BAND_OUT_OF_RANGE, UNSUPPORTED_LAYOUT
  */
-export async function poolGeoTiff(source: ByteSource, raster: RasterInfo, request: PoolRequest): Promise<Pool> {
-  const { zones, bands, statistics, onProgress } = request
+export function startPool(raster: RasterInfo, request: PoolRequest): { readonly pool: Pool; readonly rule: ValueRule } {
+  const { zones, bands, statistics } = request
   const nodata = storedNodata(request.rule.nodata, raster)
   const rule = { ...request.rule, nodata: Number.isNaN(nodata) ? null : nodata }
   for (const [position, band] of bands.entries()) {
@@ -31,10 +31,20 @@ export async function poolGeoTiff(source: ByteSource, raster: RasterInfo, reques
   if (raster.palette !== null || raster.mask !== null) {
     throw unsupportedLayout({ layout: 'A raster of vectors with a palette or a mask of its own' })
   }
-  const { blocksAcross, blocksDown, blockWidth, blockHeight, width, height, planar, samplesPerPixel, sampleType } =
-    raster
+  const { sampleType } = raster
   const bytes = sampleType === 'int8' || sampleType === 'uint8' ? sampleType : null
-  const pool = new Pool(zones, bands.length, rule, { statistics, bytes })
+  return { pool: new Pool(zones, bands.length, rule, { statistics, bytes }), rule }
+}
+
+/**
+ * Pools bands of a raster: each block is read once, and blocks without a zone are not read.
+ *
+ * @throws CORRUPT_TILE, BAND_OUT_OF_RANGE, UNSUPPORTED_LAYOUT
+ */
+export async function poolGeoTiff(source: ByteSource, raster: RasterInfo, request: PoolRequest): Promise<Pool> {
+  const { zones, bands, onProgress } = request
+  const { pool, rule } = startPool(raster, request)
+  const { blocksAcross, blocksDown, blockWidth, blockHeight, width, height, planar, samplesPerPixel } = raster
   const reader = createBlockReader({ source, level: raster, name: 'image', empty: rule.nodata ?? 0, cacheBytes: 0 })
   const cells = blocksAcross * blocksDown
   // Consecutive bands of the file are read in one pass.
@@ -61,14 +71,4 @@ export async function poolGeoTiff(source: ByteSource, raster: RasterInfo, reques
     }
   }
   return pool
-}
-
-function hasZones(
-  { rowStarts, starts, ends }: Zones,
-  rect: { x: number; y: number; width: number; height: number },
-): boolean {
-  for (let run = rowStarts[rect.y]!; run < rowStarts[rect.y + rect.height]!; run++) {
-    if (starts[run]! < rect.x + rect.width && ends[run]! > rect.x) return true
-  }
-  return false
 }

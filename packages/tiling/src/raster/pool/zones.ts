@@ -39,6 +39,17 @@ export function areaZones(width: number, height: number, areas: readonly (readon
   return runs.finish()
 }
 
+/** Whether pixels of a rectangle belong to a zone. */
+export function hasZones(
+  { rowStarts, starts, ends }: Zones,
+  rect: { x: number; y: number; width: number; height: number },
+): boolean {
+  for (let run = rowStarts[rect.y]!; run < rowStarts[rect.y + rect.height]!; run++) {
+    if (starts[run]! < rect.x + rect.width && ends[run]! > rect.x) return true
+  }
+  return false
+}
+
 function fillArea(
   rings: readonly PixelRing[],
   width: number,

@@ -1,4 +1,5 @@
 import { SaxesParser } from 'saxes'
+import { epsgOf } from '../crs/epsg-of-text.ts'
 import { vrtUnusable } from '../errors.ts'
 import type { Affine, BandColor, SampleType } from '../raster-info.ts'
 import type { PixelRect } from '../plan.ts'
@@ -168,15 +169,6 @@ function readTransform(root: XmlNode): Affine {
   const [, xc, xr, , yc, yr] = numbers as unknown as Affine
   if (xc * yr === xr * yc) throw vrtUnusable({ why: 'its GeoTransform has no area' })
   return numbers as unknown as Affine
-}
-
-/** The EPSG code of a CRS given by code or WKT (of the whole CRS, not of its parts); null without one. */
-function epsgOf(srs: string): number | null {
-  const [, code] =
-    /^EPSG:(\d{1,6})$/i.exec(srs) ??
-    /^(?:PROJ|GEOG|GEOD)[^]*(?:AUTHORITY|ID)\["EPSG",\s*"?(\d{1,6})"?\]\s*\]$/.exec(srs) ??
-    []
-  return code === undefined ? null : Number(code)
 }
 
 /** Accepts a mask that comes from the files. @throws VRT_UNUSABLE for any other */
