@@ -53,6 +53,14 @@ describe('the built page', () => {
     }
   })
 
+  test('sets the paper of printed maps only', async () => {
+    const names = (await readdir(join(folder, 'assets'))).filter((name) => name.endsWith('.css'))
+    const sheets = await Promise.all(names.map((name) => readFile(join(folder, 'assets', name), 'utf8')))
+    const rules = sheets.flatMap((sheet) => [...sheet.matchAll(/@page([^{]*)\{/g)].map(([, name = '']) => name.trim()))
+    expect(rules).toEqual(['map'])
+    expect(sheets.join()).toMatch(/\.printing body\s*\{\s*page:\s*map/)
+  })
+
   test('says what it was built from, so that an old one is built anew', async () => {
     const written = await readFile(join(folder, FINGERPRINT_FILE), 'utf8')
     expect(written).toBe(await pageFingerprint(CONSOLE))

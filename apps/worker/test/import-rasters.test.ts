@@ -263,6 +263,26 @@ test('bytes of an unknown product need a quantization, and stated scales are one
   expect(worstOf(row!.v, wanted)).toBeLessThan(1e-4)
 })
 
+test('scales by which values are no finite vectors are an error that names them, of the request or of the file', async () => {
+  const georeference = { epsg: 32_633, affine: [400_000, 10, 0, 5_000_000, 0, -10] } as const
+  const small = { width: 4, height: 4, bands: 1, read: (_x: number, _y: number, w: number, h: number) => Array.from({ length: w * h }, (__, i) => i % 3) } // prettier-ignore
+  const scales = [{ band: 0, role: 'scale', value: '1e308' }]
+  const said = await writeGeoTiff(small, { type: 'int16', georeference, bandItems: scales })
+  const plain = await writeGeoTiff(small, { type: 'uint8', georeference })
+  const body = { product: 'mine', pool: { tileSize: 4 } }
+  const asked = { ...body, quantization: { method: 'linear', scale: 1e40 } }
+  for (const [bytes, request, scale] of [
+    [said, body, '1e+308'],
+    [plain, asked, '1e+40'],
+    [said, { ...asked, normalizeEmbeddings: true, quantization: { method: 'linear', scale: 1e200 } }, '1e+200'],
+  ] as const) {
+    expect((await importFile(bytes, request)).job.error).toMatchObject({
+      code: 'VALUES_NOT_FINITE',
+      message: expect.stringContaining(`scaling by ${scale} `) as string,
+    })
+  }
+})
+
 test('scales of bands that differ are refused, and those of bands that are taken count', async () => {
   const scales = [0.5, 0.5, 2].map((value, band) => ({ band, role: 'scale', value: String(value) }))
   const georeference = { epsg: 32_633, affine: [400_000, 10, 0, 5_000_000, 0, -10] } as const

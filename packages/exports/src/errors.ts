@@ -36,3 +36,12 @@ export const queryTimeout = defineError(
   (f: { seconds: number }) => `The query took longer than ${f.seconds} s`,
   () => ({ hint: 'Raise queryTimeoutSeconds, or let the query read less.' }),
 )
+
+export const geometriesChanged = defineError(
+  'TABLE_CHANGED',
+  'unavailable',
+  (f: { table: string }) => `Geometries of another type or reference system came into ${f.table} while it was read`,
+  () => ({
+    hint: 'Try again. A column of a declared type, such as geometry(MultiPolygon, 4326), is exported beside its changes.',
+  }),
+)

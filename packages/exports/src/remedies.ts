@@ -9,6 +9,8 @@ export interface SourceGeometry {
   readonly isMixed?: boolean
   /** Geometry types present, as ISO numbers; null if not scanned. */
   readonly types: readonly number[] | null
+  /** Kinds of the geometries that were scanned, as {@link kindSql} has them; absent where the column states them. */
+  readonly kinds?: readonly string[]
   /** Geometry types that the file may hold, for formats that declare them before the rows. */
   readonly shapes: readonly number[]
 }
@@ -90,6 +92,11 @@ const REMEDIES: Readonly<Record<Lack, Remedy>> = {
     concerns: (type) => type >= ISO_M,
     typeOf: (type) => (type >= ISO_M ? type - ISO_M : type),
   },
+}
+
+/** SQL of the facts about a geometry by which header and conversions are chosen: type, dimensions, system, emptiness. */
+export function kindSql(geometry: string): string {
+  return `concat_ws(' ', geometrytype(${geometry}), st_zmflag(${geometry}), st_srid(${geometry}), st_isempty(${geometry}))`
 }
 
 /** Geometries without a reference system cannot be transformed. */

@@ -1,7 +1,8 @@
 import type { PackedBytes, ScanBatch, ScanColumn, ScanOptions, ScanSource, ScanValues } from '@terrane/database/scan'
 import type { Losses } from './losses.ts'
+import { geometriesChanged } from './errors.ts'
 import type { GeometryForm } from './forms.ts'
-import { NO_SYSTEM, remediesFor, type Remedy, type SourceGeometry } from './remedies.ts'
+import { NO_SYSTEM, kindSql, remediesFor, type Remedy, type SourceGeometry } from './remedies.ts'
 import { DIGITS, geometrySql, type ExportSource } from './source.ts'
 import { SystemCounts, systemColumn } from './systems.ts'
 
@@ -22,10 +23,14 @@ export type Scanner = (
   options: ScanOptions,
 ) => AsyncIterable<ScanBatch>
 
-/** The rows of a source in batches. Geometries that the format cannot hold are changed and counted. */
+/**
+ * The rows of a source in batches. Geometries that the format cannot hold are changed and counted.
+ *
+ * @throws TABLE_CHANGED for a geometry of a kind that was not there when the kinds were scanned
+ */
 export async function* readRows(
   scan: Scanner,
-  { columns: own, geometry, from }: ExportSource,
+  { name, columns: own, geometry, from }: ExportSource,
   form: GeometryForm,
   losses: Losses,
 ): AsyncGenerator<ExportRow[]> {
@@ -37,12 +42,15 @@ export async function* readRows(
     const place = geometrySql(geometry.name)
     columns.push({ sql: geometryOf(geometry, form, remedies), type: form.encoding === 'wkb' ? 'bytes' : 'text' })
     for (const { changes } of counted) columns.push({ sql: changes(place), type: 'bool' })
+    if (geometry.kinds) columns.push({ sql: isNewSql(place, geometry.kinds), type: 'bool' })
     if (!geometry.isDeclared) columns.push(systemColumn(place))
   }
   const systems = new SystemCounts()
   // A table without columns has rows all the same.
   const asked = columns.length > 0 ? columns : [{ sql: 'null', type: 'text' as const }]
   for await (const batch of scan(asked, from, { batchRows: BATCH_ROWS })) {
+    if (geometry?.kinds && (batch.columns[own.length + 1 + counted.length] as Plain).includes(true))
+      throw geometriesChanged({ table: name })
     const rows: ExportRow[] = []
     for (let row = 0; row < batch.rows; row++) {
       const values = own.map((_, i) => (batch.columns[i] as Plain)[row]!)
@@ -56,6 +64,11 @@ export async function* readRows(
     yield rows
   }
   systems.tell(losses)
+}
+
+/** SQL that tells whether a geometry is of none of the kinds, which are words and numbers. */
+function isNewSql(place: string, kinds: readonly string[]): string {
+  return `${place} is not null and ${kindSql(place)} <> all ('{${kinds.map((kind) => `"${kind}"`).join()}}'::text[])`
 }
 
 function countFurther(columns: ExportSource['columns'], losses: Losses): void {

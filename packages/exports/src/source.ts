@@ -12,7 +12,7 @@ import {
 import type { ExportFormat } from '@terrane/contracts'
 import { columnNotThere, columnRepeated, queryRefused } from './errors.ts'
 import { FORMS, type GeometryForm } from './forms.ts'
-import { remediesFor, type SourceGeometry } from './remedies.ts'
+import { kindSql, remediesFor, type SourceGeometry } from './remedies.ts'
 
 const WGS84 = 4326
 /** Maximum digits after the point: enough for each double, as the server writes the shortest exact form. */
@@ -121,7 +121,7 @@ export async function findQuery(
 
 /**
  * Scans the geometries when a format's header has types and system and the column does not state them. Otherwise rows
- * are read once.
+ * are read once. Rows of a later snapshot are checked against the scan when they are read.
  */
 export async function withTypes(
   database: Queryable,
@@ -132,19 +132,21 @@ export async function withTypes(
   const form = FORMS[format]
   if (!geometry || !form.typesFirst) return source
   if (geometry.srid !== null && geometry.types !== null) return withShapes(source, geometry, form)
-  const { rows } = await database.query<{ type: string; dims: number; has_m: boolean; srid: number; empty: boolean }>(
-    `select distinct geometrytype(g) as type, st_ndims(g) as dims, st_zmflag(g) in (1, 3) as has_m, st_srid(g) as srid,
+  const { rows } = await database.query<{ kind: string; type: string; zm: number; srid: number; empty: boolean }>(
+    `select distinct ${kindSql('g')} as kind, geometrytype(g) as type, st_zmflag(g) as zm, st_srid(g) as srid,
        st_isempty(g) as empty
      from (select ${geometrySql(geometry.name)} as g from ${wholeSql(from)}) t where g is not null`,
   )
   // Geometries that become null (e.g. empty intersections) have no type.
   const seen = rows.filter(({ empty }) => !empty || !form.lacks.includes('empty geometries'))
   const shown = seen.length > 0 ? seen : rows
-  const types = shown.map(({ type, dims, has_m: hasM }) => isoType(type.replace(/M$/, ''), dims > (hasM ? 3 : 2), hasM))
+  // ST_ZmFlag: 1 for measures, 2 for heights, 3 for both.
+  const types = shown.map(({ type, zm }) => isoType(type.replace(/M$/, ''), zm >= 2, zm % 2 === 1))
   const srids = new Set(rows.map((row) => row.srid).filter((one) => one !== 0))
   const isMixed = srids.size > 1
   const srid = geometry.srid ?? (isMixed ? WGS84 : ([...srids][0] ?? WGS84))
-  return withShapes(source, { ...geometry, srid, isMixed, types: [...new Set(types)] }, form)
+  const kinds = rows.map(({ kind }) => kind)
+  return withShapes(source, { ...geometry, srid, isMixed, types: [...new Set(types)], kinds }, form)
 }
 
 function withShapes(source: ExportSource, geometry: SourceGeometry, { lacks }: GeometryForm): ExportSource {

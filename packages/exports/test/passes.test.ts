@@ -55,6 +55,28 @@ test.each([...declared, ...undeclared])(
   },
 )
 
+test.each([
+  ['another type', 'LINESTRING(0 0, 1 1)', 3857],
+  ['another dimension', 'POINT Z(0 0 1)', 3857],
+  ['another system', 'POINT(0 0)', 4326],
+  ['the first geometry that is not empty', 'POINT(0 0)', null],
+])('geometries that come between the header and the rows end the export: %s', async (_, wkt, srid) => {
+  await db.database.query('drop table if exists growing; create table growing (id int4, geom geometry)')
+  const insert = (geometry: string, system: number) =>
+    db.database.query('insert into growing values (1, st_setsrid(st_geomfromtext($1), $2))', [geometry, system])
+  await insert(srid === null ? 'POINT EMPTY' : 'POINT(5 5)', 3857)
+  for (const format of inFront) {
+    const before = await lookUp('growing', format)
+    await insert(srid === null ? 'POINT EMPTY' : 'POINT(6 6)', 3857)
+    const rows = await Array.fromAsync(before.rows)
+    const late = await lookUp('growing', format)
+    await insert(wkt, srid ?? 3857)
+    await expect(Array.fromAsync(late.rows)).rejects.toMatchObject({ code: 'TABLE_CHANGED' })
+    await db.database.query('delete from growing where st_astext(geom) = st_astext(st_geomfromtext($1))', [wkt])
+    expect(rows.flat().length).toBeGreaterThan(1)
+  }
+})
+
 test('rows that have systems of their own become degrees, and measures that are left out are counted', async () => {
   const { bytes, losses } = await bytesOf('undeclared', 'GeoJSON')
   const { features } = JSON.parse(bytes.toString()) as { features: { geometry: { coordinates: number[] } | null }[] }

@@ -50,3 +50,25 @@ test('damage that is told before many other messages is not forgotten', async ()
   const engine = new EngineProcess(process.execPath, ['-e', script], { cwd: tmpdir(), env: {}, events: false }, signal)
   await expect(engine.ended).rejects.toMatchObject({ code: 'CONVERSION_FAILED' })
 })
+
+test.each([
+  ['an exception', `setTimeout(() => { throw new RangeError('The value of "position" is out of range') })`],
+  ['a rejection', `Promise.reject(new TypeError('x is not a function')); setInterval(() => {}, 1000)`],
+])('%s that nothing catches is an error without stack, paths and versions', async (_, script) => {
+  const { signal } = new AbortController()
+  const engine = new EngineProcess(process.execPath, ['-e', script], { cwd: tmpdir(), env: {}, events: false }, signal)
+  await expect(engine.ended).rejects.toMatchObject({
+    code: 'CONVERSION_FAILED',
+    message: 'The file could not be read: its reader crashed; the file may be damaged',
+  })
+})
+
+test.runIf(process.platform !== 'win32')('a process that a signal ends is an error that names the signal', async () => {
+  const { signal } = new AbortController()
+  const script = `process.stderr.write('Warning 1: other'); process.kill(process.pid, 'SIGSEGV'); setInterval(() => {}, 1000)`
+  const engine = new EngineProcess(process.execPath, ['-e', script], { cwd: tmpdir(), env: {}, events: false }, signal)
+  await expect(engine.ended).rejects.toMatchObject({
+    code: 'CONVERSION_FAILED',
+    message: 'The file could not be read: its reader was ended by SIGSEGV',
+  })
+})

@@ -73,7 +73,7 @@ export class EngineProcess {
 
   /** Last error message of the engine. */
   get complaint(): string {
-    return plainComplaint(this.#messages) || 'the engine gave no reason'
+    return plainComplaint(this.#messages)
   }
 
   /** Ends it for a reason, with which {@link ended} rejects. */
@@ -101,14 +101,16 @@ export class EngineProcess {
 
   async #end(signal: AbortSignal): Promise<void> {
     let code: number | null
+    let killedBy: NodeJS.Signals | null
     try {
-      ;[code] = (await once(this.child, 'close')) as [number | null]
+      ;[code, killedBy] = (await once(this.child, 'close')) as [number | null, NodeJS.Signals | null]
     } catch (cause) {
       throw engineUnavailable({ reason: (cause as Error).message }, { cause })
     }
     if (signal.aborted) throw signal.reason
     if (this.#reason) throw this.#reason
     if (code !== 0 && isOutOfMemory(this.#messages)) throw readerTooLarge()
+    if (killedBy !== null) throw conversionFailed({ reason: `its reader was ended by ${killedBy}` })
     if (code !== 0) throw isAboutSrs(this.#messages) ? sourceSrsNeeded() : conversionFailed({ reason: this.complaint })
     checkWhole(this.#damage ?? '')
   }
@@ -117,13 +119,20 @@ export class EngineProcess {
 /** A line with only the position of an error in the engine's sources. */
 const OWN_PLACE = /^In file .{1,400}\.cpp, at line/
 
-/** The last lines of the engine's messages, without repetitions, error numbers and positions in its sources. */
+/** Lines of crash reports of Node and V8, which have stacks, paths and versions. */
+const CRASH = /^(?:Node\.js v\d|# Fatal error in |-{5} (?:Native|JavaScript) stack trace -{5})/m
+
+/**
+ * The last lines of the engine's messages, without repetitions, error numbers and positions in its sources. A crash report
+ * is replaced.
+ */
 export function plainComplaint(messages: string): string {
+  if (CRASH.test(messages)) return 'its reader crashed; the file may be damaged'
   const lines = messages
     .split('\n')
     .map((line) => (/\.cpp, \d{1,6}: (.*)/.exec(line)?.[1] ?? line.replace(/^ERROR \d+: /, '')).trim())
     .filter((line) => line !== '' && !OWN_PLACE.test(line))
-  return [...new Set(lines)].slice(-3).join('; ').slice(0, 600)
+  return [...new Set(lines)].slice(-3).join('; ').slice(0, 600) || 'the engine gave no reason'
 }
 
 /** @throws LAYER_UNKNOWN, CONVERSION_FAILED when there are no layers */

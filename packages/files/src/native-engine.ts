@@ -2,7 +2,15 @@ import { execFile } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { boundChild } from './bound-child.ts'
-import { EngineProcess, checkLayer, failure, type Conversion, type Engine, type Layer } from './engine.ts'
+import {
+  EngineProcess,
+  checkLayer,
+  failure,
+  plainComplaint,
+  type Conversion,
+  type Engine,
+  type Layer,
+} from './engine.ts'
 import { watchEngine } from './engine-watch.ts'
 import { engineUnavailable } from './errors.ts'
 
@@ -107,8 +115,8 @@ async function listLayers(
     return layersIn(stdout)
   } catch (cause) {
     signal.throwIfAborted()
-    const { stderr, message } = cause as { stderr?: string; message: string }
-    throw failure((stderr || message).slice(-600))
+    // The message of the cause has the command line.
+    throw failure(plainComplaint((cause as { stderr?: string }).stderr ?? ''))
   }
 }
 

@@ -37,7 +37,10 @@ describe('a reading process', () => {
   test('that is told to read what is not there says so', async () => {
     const place = { workdir, signal: new AbortController().signal, startReader: startReaderProcess }
     const opening = Reading.open({ path: join(workdir, 'none'), format: 'GeoJSON' }, place)
-    await expect(opening).rejects.toMatchObject({ code: 'CONVERSION_FAILED' })
+    await expect(opening).rejects.toMatchObject({
+      code: 'CONVERSION_FAILED',
+      message: 'The file could not be read: reading it failed with ENOENT',
+    })
   })
 
   test.runIf(process.platform === 'linux')('of a small file that holds half a gigabyte is ended', async () => {

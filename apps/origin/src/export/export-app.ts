@@ -1,6 +1,5 @@
-import { createWriteStream } from 'node:fs'
-import { PassThrough, Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import { writeFile } from 'node:fs/promises'
+import { PassThrough } from 'node:stream'
 import type { Principal } from '@terrane/auth'
 import { EXPORT_FORMATS, type ExportFormat } from '@terrane/contracts'
 import { Warnings } from '@terrane/core/errors'
@@ -186,33 +185,28 @@ async function spoolExport(spooling: Spooling, { fileBytes: mostBytes, timeoutMs
   for (let tries = 1; ; tries++) {
     const losses = new Warnings()
     const isWhole = database.capabilities.parallel || tries > SLICED_TRIES
-    const work = isWhole
-      ? (write: Write) => lend((session) => write((run) => run(session), scanSession.bind(null, session)))
-      : (write: Write) => write(lend, scanInTurns.bind(null, lend))
     try {
-      const file = await spooled(mostBytes, (path, bounded) =>
-        work(async (borrow, scan) => {
+      const file = await spooled(mostBytes, (path, bounded) => {
+        const write = async (borrow: Lend, scan: Scanner) => {
           const source = await borrow((session) => findSource(session, asked))
           const rows = bounded(rowsFor(source, asked.format, scan, losses))
           if (asked.format === 'GeoPackage')
             await writeGpkg(await borrow((session) => readSystems(session, source)), source, rows, path, losses)
-          else
-            await pipeline(Readable.from(fileBytes(source, asked.format, rows, losses)), createWriteStream(path), {
-              signal,
-            })
-        }),
-      )
+          else await writeFile(path, fileBytes(source, asked.format, rows, losses), { signal })
+        }
+        if (!isWhole) return write(lend, scanInTurns.bind(null, lend))
+        return lend((session) => write((run) => run(session), scanSession.bind(null, session)))
+      })
       return { file, losses }
     } catch (error) {
       if (late.aborted) throw exportTooLong(timeoutMs)
-      if ((error as { code?: unknown }).code !== 'TABLE_CHANGED') throw error
+      if (isWhole || (error as { code?: unknown }).code !== 'TABLE_CHANGED') throw error
     }
   }
 }
 
 /** Lends a session of the caller's role for some statements. */
 type Lend = <T>(run: (session: Session) => Promise<T>) => Promise<T>
-type Write = (borrow: Lend, scan: Scanner) => Promise<void>
 
 async function findSource(session: Session, asked: Asked): Promise<ExportSource> {
   return withTypes(session, await findTable(session, asked), asked.format)

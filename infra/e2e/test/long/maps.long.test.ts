@@ -204,7 +204,9 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
     await page.emulateMedia({ media: null })
     const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1')
     expect(pdf.match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
+    expect(isLandscape(pdf)).toBe(true)
     await page.locator('html:not(.printing)').waitFor()
+    expect(isLandscape((await page.pdf({ preferCSSPageSize: true })).toString('latin1'))).toBe(false)
     await expect.poll(() => page.locator('.maplibregl-ctrl-scale').innerText()).toBe(before)
   })
 
@@ -338,6 +340,12 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
 function drawnLayers(): string[] {
   const { map } = globalThis as { map?: { queryRenderedFeatures(): { layer: { type: string } }[] } }
   return [...new Set(map?.queryRenderedFeatures().map(({ layer }) => layer.type))]
+}
+
+/** Whether the first page of a PDF is wider than high. */
+function isLandscape(pdf: string): boolean {
+  const [, width, height] = /\/MediaBox\s*\[\s*0 0 ([\d.]+) ([\d.]+)/.exec(pdf) ?? []
+  return Number(width) > Number(height)
 }
 
 /** Whether a click in the middle of the map finds a feature. */

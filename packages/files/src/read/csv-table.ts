@@ -10,7 +10,10 @@ const HEAD_BYTES = 1 << 16
 const SAMPLE_ROWS = 200
 /** Excel's line before the header, which names the delimiter of the other lines. */
 const SAID_DELIMITER = /^"?sep=([,;\t|:#~])"?$/i
-/** A field in quotes, which may contain delimiters and line ends. */
+/**
+ * A field in quotes, which may contain delimiters and line ends. Both expressions take time in proportion to the text: a
+ * quote is never closed only if all later runs of quotes are even, and then each later one is closed within its run.
+ */
 const QUOTED = /(?<=^|[,;\t|])"(?:[^"]|"")*"/gm
 /** The first line that is not empty, with the line ends within its quotes. */
 const FIRST_LINE = /(?:(?<=^|[,;\t|])"(?:[^"]|"")*"|[^\r\n])+/m
@@ -37,11 +40,16 @@ export function openTable(path: string, encoding: string): CsvTable {
   let skipped = isSaid ? 1 : 0
   for (const record of csvRecords(path, encoding, delimiter)) {
     if (skipped-- > 0) continue
-    const hasHeader = !record.some((text) => NUMBER.test(kindOfCell(text) ?? '') || DECIMAL_COMMA.test(text.trim()))
+    const hasHeader = !record.some(isNumber)
     const names = record.map((text, i) => (hasHeader ? text.trim() : `field_${i + 1}`))
     return { path, encoding, delimiter, headRecords: (isSaid ? 1 : 0) + (hasHeader ? 1 : 0), names }
   }
   throw conversionFailed({ reason: 'it has no rows' })
+}
+
+/** Whether a text is a number, with a point or a comma. */
+export function isNumber(text: string): boolean {
+  return NUMBER.test(kindOfCell(text) ?? '') || DECIMAL_COMMA.test(text.trim())
 }
 
 /** The beginning of a text; a line end closes its last record if that is all of it. */
@@ -63,8 +71,10 @@ export function* dataOf({ path, encoding, delimiter, headRecords }: CsvTable): G
 /** A possible delimiter of a table. */
 interface Candidate {
   readonly delimiter: string
-  /** Share of the rows that have as many fields as the header. */
-  readonly evenShare: number
+  /** Tenths of the rows that have the delimiter; not exact, because some rows may be broken. */
+  readonly dividedTenths: number
+  /** Tenths of the rows that have as many fields as the header. A delimiter at the end of a row does not count. */
+  readonly evenTenths: number
   /** Whether the commas in fields of the rows are decimal commas. */
   readonly hasDecimals: boolean
   /** Whether a space follows each delimiter of the header, as in prose. */
@@ -74,9 +84,9 @@ interface Candidate {
 }
 
 /**
- * The delimiter named by the first line. Else the delimiter in the first line for which most rows have as many fields
- * as that line, because texts contain commas, too. A single column counts as tab-separated, because its geometries
- * contain commas.
+ * The delimiter named by the first line. Else the delimiter in the first line that most rows have, that splits no
+ * decimal numbers, and for which most rows have as many fields as the first line, because texts contain commas, too. A
+ * single column counts as tab-separated, because its geometries contain commas.
  *
  * @param head beginning of the table
  */
@@ -97,11 +107,14 @@ function candidateOf(delimiter: string, header: string, head: string): Candidate
   const rows = records.slice(1)
   const parts = header.split(delimiter)
   // Quoted fields may contain delimiters; they are removed from the header, which has as many parts without them.
-  const even = rows.filter((row) => row.length === parts.length).length
+  const isEven = (row: readonly string[]) =>
+    row.length === parts.length || (row.length === parts.length + 1 && row.at(-1) === '')
+  const tenthsOf = (some: readonly string[][]) => (rows.length === 0 ? 0 : Math.round((10 * some.length) / rows.length))
   const withComma = (rows.length > 0 ? rows : records).flat().filter((field) => field.includes(','))
   return {
     delimiter,
-    evenShare: rows.length === 0 ? 0 : even / rows.length,
+    dividedTenths: tenthsOf(rows.filter((row) => row.length > 1)),
+    evenTenths: tenthsOf(rows.filter(isEven)),
     hasDecimals: withComma.length > 0 && withComma.every((field) => DECIMAL_COMMA.test(field.trim())),
     isSpaced: parts.slice(1).every((part) => /^\s/.test(part)),
     width: parts.length,
@@ -109,7 +122,8 @@ function candidateOf(delimiter: string, header: string, head: string): Candidate
 }
 
 function isBetter(one: Candidate, other: Candidate): boolean {
-  if (one.evenShare !== other.evenShare) return one.evenShare > other.evenShare
+  if (one.dividedTenths !== other.dividedTenths) return one.dividedTenths > other.dividedTenths
   if (one.hasDecimals !== other.hasDecimals) return one.hasDecimals
+  if (one.evenTenths !== other.evenTenths) return one.evenTenths > other.evenTenths
   return one.isSpaced === other.isSpaced ? one.width > other.width : other.isSpaced
 }

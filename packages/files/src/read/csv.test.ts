@@ -178,6 +178,14 @@ test.each([
     'id;"a ""x, y""\n(m, mean)";c\n1;2;3\n',
     ['id', 'a "x, y"\n(m, mean)', 'c'],
   ],
+  ['rows that end with a delimiter', 'a;b;c,d\n1;2;x,y;\n3;4;z,w;\n', ['a', 'b', 'c,d']],
+  ['rows that lack fields', 'a;b;c,d\n1;2\n3\n1;2;x,y;5\n1;4;7;8\n', ['a', 'b', 'c,d']],
+  ['rows with decimal commas and more fields', 'a;b;c,d\n1;2;3,5;9\n1;2,5\n7;8;9,1;1\n', ['a', 'b', 'c,d']],
+  [
+    'rows with commas, one of which is broken',
+    `id;note, long\n${'1;hello, world\n'.repeat(30)}rest of it, text\n`,
+    ['id', 'note, long'],
+  ],
   ['a single row without a line end', 'id\tx, y\n1\tA', ['id', 'x, y']],
 ])('the delimiter is the one by which rows are as wide as the header: %s', async (_, text, columns) => {
   expect(await read(text)).toMatchObject({ columns })

@@ -182,7 +182,11 @@ async function* chunksOf(
   }
 }
 
-/** Columns of the rows from one number to another. */
+/**
+ * Columns of the rows from one number to another.
+ *
+ * @throws CONVERSION_FAILED for a column with fewer values
+ */
 export async function valuesOf(
   file: AsyncBuffer,
   metadata: FileMetaData,
@@ -194,6 +198,7 @@ export async function valuesOf(
   // One after the other, because the library decodes all rows of a group at once.
   for (const name of columns) {
     const target: unknown[] = []
+    let count = 0
     await parquetRead({
       file,
       metadata,
@@ -206,9 +211,10 @@ export async function valuesOf(
       parsers: PARSERS,
       onChunk: ({ columnData, rowStart }) => {
         const last = Math.min(columnData.length, end - rowStart)
-        for (let i = Math.max(0, start - rowStart); i < last; i++) target[rowStart + i - start] = columnData[i]
+        for (let i = Math.max(0, start - rowStart); i < last; i++, count++) target[rowStart + i - start] = columnData[i]
       },
     })
+    if (count < end - start) throw conversionFailed({ reason: `its column ${name} has fewer values than it has rows` })
     values.push(target)
   }
   return values
@@ -256,15 +262,29 @@ function cellOf(value: unknown, type: FieldType): unknown {
   return type === 'text' ? textOf(value) : value
 }
 
+/**
+ * The bytes of a file for the library. Reading a range rejects with CONVERSION_FAILED when the file does not have all of it:
+ * the library would take missing bytes for nulls.
+ */
 export async function bufferOf(path: string): Promise<AsyncBuffer> {
   const { size } = await stat(path)
   return {
     byteLength: size,
-    async slice(start, end = size) {
-      await using file = await open(path)
-      const bytes = new Uint8Array(end - start)
-      const { bytesRead } = await file.read(bytes, 0, bytes.length, start)
-      return bytes.buffer.slice(0, bytesRead)
+    slice(start, end = size) {
+      const bytes = readRange(path, start, end, size)
+      // The library asks for several ranges at once and awaits one after the other. A rejection that it has not reached when
+      // decoding another fails would end the process.
+      bytes.catch(() => {})
+      return bytes
     },
   }
+}
+
+async function readRange(path: string, start: number, end: number, size: number): Promise<ArrayBuffer> {
+  if (!(start >= 0 && start <= end && end <= size))
+    throw conversionFailed({ reason: 'it names bytes that it does not have' })
+  await using file = await open(path)
+  const bytes = new Uint8Array(end - start)
+  const { bytesRead } = await file.read(bytes, 0, bytes.length, start)
+  return bytes.buffer.slice(0, bytesRead)
 }

@@ -38,11 +38,13 @@ export async function serveReading(
 
 function shownOf(error: unknown): TerraneError {
   if (error instanceof TerraneError) return error
-  const { message } = error as Error
+  const { message, code, syscall } = error as NodeJS.ErrnoException
   if (isOutOfMemory(message)) return readerTooLarge()
   // The file has a value that the readers do not expect; the runtime's message about it does not help a caller.
   const isUnexpected = error instanceof TypeError || error instanceof RangeError
-  return conversionFailed({ reason: isUnexpected ? 'its content does not follow its format' : message })
+  if (isUnexpected) return conversionFailed({ reason: 'its content does not follow its format' })
+  // Messages of the system contain paths.
+  return conversionFailed({ reason: syscall === undefined ? message : `reading it failed with ${code}` })
 }
 
 async function answer(

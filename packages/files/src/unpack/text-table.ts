@@ -1,6 +1,6 @@
 import { formatUnknown } from '../errors.ts'
 import { firstRecords } from '../read/csv-records.ts'
-import { delimiterOf } from '../read/csv-table.ts'
+import { delimiterOf, isNumber } from '../read/csv-table.ts'
 
 /** How a geometry in well-known text begins, in quotes or not. */
 const WKT = /^"?(SRID=\d+;)?(MULTI)?(POINT|LINESTRING|POLYGON|GEOMETRYCOLLECTION)(\s*[ZM]{1,2})?\s*(\(|EMPTY)/i
@@ -9,6 +9,8 @@ const SQL =
   /^(?:set\s+[\w.]+\s*(?:=|to\s)|(?:create|drop|alter)\s+(?:or\s+replace\s+)?(?:table|schema|database|extension|index|view|sequence|function|type|role)\s|insert\s+into\s|begin;$|begin transaction;$|start transaction;$|pragma\s+\w+|use\s+[`\w]+;$|copy\s+[\w."]+\s*\(|select\s+(?:pg_catalog\.|addgeometrycolumn|'))/i
 /** Lines before the first statement: comments, and commands of psql. */
 const ASIDE = /^\s*(?:--|\/\*|\*|#|\\)/
+/** How a comment begins, other than the name of a column: with a blank behind the sign. */
+const COMMENT = /^#+\s/
 const STATEMENT_END = /;[ \t\r]*$/m
 const SYSTEM = /^(?:GEOGCS|PROJCS|GEOGCRS|PROJCRS|COMPD_?CRS|BOUNDCRS|GEODCRS)\s*\[/i
 const MARKDOWN_RULE = /^[|: \t\r-]+$/
@@ -62,8 +64,22 @@ function refuseOthers(text: string, second: string): void {
 /** @throws FORMAT_UNKNOWN for comments before the header, which would name the columns */
 function refuseComments(records: readonly string[][]): void {
   const after = records.findIndex(([field = '']) => !field.startsWith('#'))
-  if (records.slice(0, Math.max(after, 0)).some(({ length }) => length !== records[after]!.length))
+  if (after <= 0) return
+  const comments = records.slice(0, after)
+  const [names = [], ...rows] = records.slice(after)
+  const isUneven = comments.some(({ length }) => length !== names.length)
+  if (isUneven || (comments.every(([field = '']) => COMMENT.test(field)) && areNames(names, rows)))
     throw formatUnknown({ reason: 'it begins with comments: remove the lines before the header that begin with #' })
+}
+
+/** Whether a record has different texts, below which a column has numbers only. */
+function areNames(names: readonly string[], rows: readonly string[][]): boolean {
+  const areTexts = names.every((name) => name.trim() !== '' && !isNumber(name))
+  if (!areTexts || new Set(names).size < names.length) return false
+  return names.some((_, i) => {
+    const values = rows.map((row) => row[i] ?? '').filter((text) => text !== '')
+    return values.length > 0 && values.every(isNumber)
+  })
 }
 
 /** Prose, programs and logs have commas, too, but not the same number in each line. */

@@ -23,6 +23,8 @@ const SUSPECT_MS = 20_000
 const HEAP_MB = 768
 /** Seed of a change that makes hyparquet go around for ever. */
 const HANGING_PARQUET = 1_000_325
+/** Seeds of changes that name ranges outside of the file, so that reading them is refused beside the decoding. */
+const OUTSIDE_PARQUET = [1_000_278, 1_000_371]
 /** Codes that a caller may get. */
 const CODES = new Set([
   'READ',
@@ -36,7 +38,7 @@ const CODES = new Set([
 ])
 /** Places of this machine, and what only the code knows. */
 const OWN =
-  /terrane-|node_modules|\/tmp\/|\/home\/|\/packages\/|\.ts\b|is not a function|Cannot read prop|undefined \(|\[object/
+  /terrane-|node_modules|\/tmp\/|\/home\/|\/packages\/|\.ts\b|is not a function|Cannot read prop|undefined \(|\[object|\bERR_[A-Z]|Node\.js v|node:internal|wasm:|\n\s+at /
 
 afterAll(removeFormats)
 
@@ -46,6 +48,15 @@ test('a Parquet file on which its library never ends is ended by its CPU time, w
   const { code, answer } = await readConfined(formats['Parquet']!, HANGING_PARQUET)
   expect([code, answer]).toEqual(['FILE_TOO_COSTLY', expect.stringContaining('of CPU time without progress')])
 })
+
+test.each(OUTSIDE_PARQUET)(
+  'a Parquet file that names ranges outside of it is refused in plain words: %i',
+  async (seed) => {
+    const { code, answer } = await readConfined(formats['Parquet']!, seed)
+    expect(code).toBe('CONVERSION_FAILED')
+    expect(answer).not.toMatch(OWN)
+  },
+)
 
 describe(`${FILES} mutated files of each format`, { timeout: FILES * 3000 + 600_000 }, () => {
   test.each(Object.entries(formats))(

@@ -129,6 +129,17 @@ export const bandOutOfRange = defineError(
   }),
 )
 
+export const valuesNotFinite = defineError(
+  'VALUES_NOT_FINITE',
+  'invalid',
+  (f: { scale: number; offset: number }) =>
+    `Numbers of the file are too large for a vector after scaling by ${f.scale} and adding ${f.offset}`,
+  () => ({
+    hint: 'Send quantization as the publisher of the file states it, and nodata where the file does not declare it.',
+    errors: [{ path: '/quantization', message: 'must give values that 32-bit numbers can hold' }],
+  }),
+)
+
 export const bandCount = defineError(
   'BAND_COUNT',
   'invalid',

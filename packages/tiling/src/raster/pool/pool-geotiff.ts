@@ -39,7 +39,7 @@ export function startPool(raster: RasterInfo, request: PoolRequest): { readonly 
 /**
  * Pools bands of a raster: each block is read once, and blocks without a zone are not read.
  *
- * @throws CORRUPT_TILE, BAND_OUT_OF_RANGE, UNSUPPORTED_LAYOUT
+ * @throws CORRUPT_TILE, BAND_OUT_OF_RANGE, UNSUPPORTED_LAYOUT, VALUES_NOT_FINITE
  */
 export async function poolGeoTiff(source: ByteSource, raster: RasterInfo, request: PoolRequest): Promise<Pool> {
   const { zones, bands, onProgress } = request

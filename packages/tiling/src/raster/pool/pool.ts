@@ -1,3 +1,4 @@
+import { valuesNotFinite } from '../errors.ts'
 import type { Samples } from '../raster-info.ts'
 import type { Zones } from './zones.ts'
 
@@ -15,7 +16,7 @@ export interface ValueRule {
   readonly scale: number
   readonly offset: number
   readonly isSquare: boolean
-  /** Stored number of pixels without a value; null for none. Values that are not finite never count. */
+  /** Stored number of pixels without a value; null for none. Stored numbers that are not finite never count. */
   readonly nodata: number | null
 }
 
@@ -88,6 +89,7 @@ export class Pool {
     this.#table = options.bytes !== null && isPlain ? tableOf(rule, options.bytes) : null
   }
 
+  /** @throws VALUES_NOT_FINITE for a finite number whose value is not */
   add(block: PixelBlock): void {
     const { rowStarts, starts, ends, zones } = this.#zones
     const right = block.x + block.width
@@ -119,6 +121,8 @@ export class Pool {
   /**
    * Writes the statistics of a zone, one after the other, each of all channels. A mean is scaled to length 1 on
    * request.
+   *
+   * @throws VALUES_NOT_FINITE
    */
   write(zone: number, target: Float32Array, isUnit: boolean): void {
     const first = zone * this.#channels
@@ -132,6 +136,7 @@ export class Pool {
       })
       const length = statistic === 'mean' && isUnit && squares > 0 ? Math.sqrt(squares) : 1
       for (let i = 0; i < part.length; i++) part[i] = values[i]! / length
+      if (!Number.isFinite(length) || !part.every(Number.isFinite)) throw valuesNotFinite(this.#rule)
     }
   }
 
@@ -164,7 +169,10 @@ export class Pool {
         if (stored === nodata) continue
         const linear = stored * scale + offset
         const value = isSquare ? Math.sign(linear) * linear * linear : linear
-        if (!Number.isFinite(value)) continue
+        if (!Number.isFinite(value)) {
+          if (Number.isFinite(stored)) throw valuesNotFinite(this.#rule)
+          continue
+        }
         const i = run.target + c
         this.#sums[i]! += value
         this.#counts[i]!++
