@@ -14,7 +14,7 @@ export const EXPORT_FORMATS = [
   'Shapefile',
 ] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
-/** What a job writes: rows, or a table of classes as a raster. */
+/** Formats of jobs: of rows, and of a table of classes as a raster. */
 export const JOB_FORMATS = [...EXPORT_FORMATS, 'COG'] as const
 
 /** Body of `POST /jobs/exportTable`. */

@@ -9,7 +9,7 @@ import { openGeoTiff } from './open.ts'
 const CRS = { epsg: 32632, isGeographic: false }
 const AFFINE = [500_000, 2560, 0, 5_400_000, 0, -2560] as const
 
-/** Random codes, of which 0 has no class. */
+/** Random codes; 0 is no class. */
 function rasterOf(width: number, height: number, count: number) {
   const random = seededRandom(width)
   const codes = emptyCodes(width * height, count).map(() => Math.floor(random() * (count + 1)))

@@ -149,7 +149,7 @@ async function halve({ width, height, codes }: ClassLevel, signal?: AbortSignal)
   return { width: across, height: down, codes: half }
 }
 
-/** The most frequent class of four pixels, and the first of those that are as frequent; 0 without any. */
+/** The most frequent class of four pixels; of equally frequent ones the first, 0 without any. */
 function mostFrequent(a: number, b: number, c: number, d: number): number {
   if (a !== WITHOUT_CLASS && (a === b || a === c || a === d)) return a
   if (b !== WITHOUT_CLASS && (b === c || b === d)) return b
