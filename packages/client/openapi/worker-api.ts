@@ -111,7 +111,7 @@ export interface paths {
         parameters: {};
         /**
          * Export a table or query as a file
-         * @description Writes a table, a view or the rows of a query into the storage of the project as GeoParquet 1.1, GeoPackage, FlatGeobuf, GeoJSON, a sequence of it, CSV with WKT, or a zipped Shapefile, and replaces an existing object. All rows are from one snapshot of the database. Values that the format cannot hold are counted in warnings.
+         * @description Writes a table, a view or the rows of a query into the storage of the project as GeoParquet 1.1, GeoPackage, FlatGeobuf, GeoJSON, a sequence of it, CSV with WKT, or a zipped Shapefile, and replaces an existing object. All rows are from one snapshot of the database. A table of classes becomes a cloud-optimized GeoTIFF (COG), too. Values that the format cannot hold are counted in warnings.
          */
         post: operations["exportTable"];
     };
@@ -937,7 +937,7 @@ export interface components {
                 /** @description What a person should know of the result. */
                 warnings: components["schemas"]["Warning"][];
                 /** @enum {unknown} */
-                format: "GeoParquet" | "GeoPackage" | "FlatGeobuf" | "GeoJSON" | "GeoJSONSeq" | "CSV" | "Shapefile";
+                format: "GeoParquet" | "GeoPackage" | "FlatGeobuf" | "GeoJSON" | "GeoJSONSeq" | "CSV" | "Shapefile" | "COG";
                 rows: number;
             } | null;
         } & {
@@ -1800,10 +1800,10 @@ export interface components {
              */
             schema?: string;
             /**
-             * @description Format of the file. GeoJSON, GeoJSONSeq, CSV and GeoParquet are in longitude and latitude, others in the system of the table.
+             * @description Format of the file. GeoJSON, GeoJSONSeq, CSV and GeoParquet are in longitude and latitude, others in the system of the table. A COG is a raster of a table of classes.
              * @enum {unknown}
              */
-            format: "GeoParquet" | "GeoPackage" | "FlatGeobuf" | "GeoJSON" | "GeoJSONSeq" | "CSV" | "Shapefile";
+            format: "GeoParquet" | "GeoPackage" | "FlatGeobuf" | "GeoJSON" | "GeoJSONSeq" | "CSV" | "Shapefile" | "COG";
             /** @description Where the file goes in the storage of the project; one there is replaced. */
             storagePath: components["schemas"]["StoragePath"];
             /** @description Columns to export besides the geometry. Default: all. */

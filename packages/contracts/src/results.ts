@@ -2,7 +2,7 @@ import { Type, type Static, type TSchema } from 'typebox'
 import type { TaskName } from './job.ts'
 import { nullable } from './named.ts'
 import { EmbeddingsResult } from './tasks/create-geo-embeddings.ts'
-import { EXPORT_FORMATS } from './tasks/export-table.ts'
+import { JOB_FORMATS } from './tasks/export-table.ts'
 import { ClassificationResult, ClusteringResult, TrainingResult } from './tasks/labels.ts'
 import { JobWarning } from './warnings.ts'
 
@@ -96,7 +96,7 @@ const PmtilesResult = Type.Object({
   dropped_features: Type.Integer(),
 })
 
-const ExportResult = Type.Object({ ...stored, format: Type.Enum([...EXPORT_FORMATS]), rows: Type.Integer() })
+const ExportResult = Type.Object({ ...stored, format: Type.Enum([...JOB_FORMATS]), rows: Type.Integer() })
 
 /** `result` of a successful job, by task. */
 export const TASK_RESULTS = {

@@ -27,6 +27,7 @@ const FORMATS: Readonly<Record<string, Format>> = {
   '.fgb': 'FlatGeobuf',
   '.csv': 'CSV',
   '.zip': 'Shapefile',
+  '.tif': 'COG',
 }
 
 /** `terrane export`. */
@@ -48,7 +49,7 @@ export function exportCommand(program: Command): void {
     .option('--stream', 'stream the rows: no job and no file in storage')
     .addHelpText(
       'after',
-      `\n${formats.join(', ')}\n\n--columns, --filter and standard output stream. A Shapefile cannot.`,
+      `\n${formats.join(', ')}\n\n--columns, --filter and standard output stream. A Shapefile and a COG (of a table of classes) cannot.`,
     )
     .addHelpText(
       'after',

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { ExportTable } from '@terrane/contracts'
+import { ExportTable, type ExportFormat } from '@terrane/contracts'
 import { checkKey } from '@terrane/storage'
 import type { Database, Session } from '@terrane/database'
 import { EMBEDDINGS_SCHEMA, portableCatalogue } from '@terrane/database/geoembeddings'
@@ -18,6 +18,7 @@ import {
   type ReferenceSystem,
   type Scanner,
 } from '@terrane/exports'
+import { findClassTable, writeClassRaster } from './export/class-raster.ts'
 import { tableOrQuery } from './export/errors.ts'
 import { writeFile } from './export/write-file.ts'
 import type { Engine } from '@terrane/files'
@@ -32,6 +33,8 @@ import { acceptWarnings } from './warnings.ts'
 /** Longest time of a query, and of its check before it is queued. */
 const QUERY_SECONDS = 600
 const CHECK_SECONDS = 10
+/** Source: OGC 21-026, Cloud Optimized GeoTIFF. */
+const COG_TYPE = 'image/tiff; application=geotiff; profile=cloud-optimized'
 
 export interface ExportOptions {
   readonly engine: Engine
@@ -47,7 +50,7 @@ export function exportTable(options: ExportOptions): Task {
     description:
       'Writes a table, a view or the rows of a query into the storage of the project as GeoParquet 1.1, GeoPackage, FlatGeobuf, GeoJSON, a ' +
       'sequence of it, CSV with WKT, or a zipped Shapefile, and replaces an existing object. All rows are from one snapshot of the database. ' +
-      'Values that the format cannot hold are counted in warnings.',
+      'A table of classes becomes a cloud-optimized GeoTIFF (COG), too. Values that the format cannot hold are counted in warnings.',
     body: ExportTable,
     expireSeconds: 6 * 3600,
     version: 1,
@@ -59,7 +62,8 @@ export function exportTable(options: ExportOptions): Task {
       checkKey(storagePath.path)
       await requireBucket(project.store, storagePath.bucket)
       const { table, query, columns = null } = input
-      if (table !== undefined) await findTable(project.database, { schema, table, columns })
+      if (input.format === 'COG') await findClassTable(project.database, input)
+      else if (table !== undefined) await findTable(project.database, { schema, table, columns })
       if (query !== undefined)
         await asReader(project.database, CHECK_SECONDS, (session) => describeQuery(session, query, columns))
     },
@@ -67,40 +71,42 @@ export function exportTable(options: ExportOptions): Task {
   }
 }
 
-async function runExport(input: ExportTable, context: JobContext, { engine }: ExportOptions) {
-  const { database, store } = context.project
+async function runExport(input: ExportTable, context: JobContext, options: ExportOptions) {
   const { format, storagePath } = input
-  await requireBucket(store, storagePath.bucket)
-  const seconds = input.queryTimeoutSeconds ?? QUERY_SECONDS
+  await requireBucket(context.project.store, storagePath.bucket)
   const warnings = new Warnings()
-  const { path, rows } = await withSource(
-    database,
-    input,
-    { seconds, isWhole: isLastAttempt(context) },
-    async (source, scanner, systems) => {
-      const { estimatedRows } = source
-      const onRows = (done: number) => {
-        const total = estimatedRows === null ? null : Math.max(estimatedRows, done)
-        context.progress({ phase: 'export', done, total, unit: 'features' })
-      }
-      const work = {
-        engine,
-        warnings,
-        workdir: context.workdir,
-        signal: context.signal,
-        systems,
-        scan: scanner,
-        onRows,
-      }
-      return await writeFile(source, format, work)
-    },
-  )
+  const { path, rows } =
+    format === 'COG'
+      ? await writeClassRaster(input, context)
+      : await writeRows({ ...input, format }, context, { ...options, warnings })
   const accepted = acceptWarnings(input.strict, warnings.list())
   const { size } = await stat(path)
-  const content = { size, body: createReadStream(path), contentType: CONTENT_TYPES[format] }
+  const contentType = format === 'COG' ? COG_TYPE : CONTENT_TYPES[format]
+  const content = { size, body: createReadStream(path), contentType }
   const { bucket, path: key } = storagePath
   const about = { ...storagePath, format, rows, bytes: size, etag: null, warnings: accepted }
   return await publishObject(context, { bucket, key }, content, about)
+}
+
+/** A request for a format of rows. */
+type RowsRequest = ExportTable & { readonly format: ExportFormat }
+
+async function writeRows(
+  input: RowsRequest,
+  context: JobContext,
+  { engine, warnings }: ExportOptions & { readonly warnings: Warnings },
+): Promise<{ readonly path: string; readonly rows: number }> {
+  const { format, queryTimeoutSeconds: seconds = QUERY_SECONDS } = input
+  const time = { seconds, isWhole: isLastAttempt(context) }
+  return await withSource(context.project.database, input, time, async (source, scanner, systems) => {
+    const { estimatedRows } = source
+    const onRows = (done: number) => {
+      const total = estimatedRows === null ? null : Math.max(estimatedRows, done)
+      context.progress({ phase: 'export', done, total, unit: 'features' })
+    }
+    const { workdir, signal } = context
+    return await writeFile(source, format, { engine, warnings, workdir, signal, systems, scan: scanner, onRows })
+  })
 }
 
 /**
@@ -117,7 +123,7 @@ async function withSource<T>(
     query,
     format,
     columns = null,
-  }: Pick<ExportTable, 'schema' | 'table' | 'query' | 'format'> & {
+  }: Pick<RowsRequest, 'schema' | 'table' | 'query' | 'format'> & {
     readonly columns?: readonly string[] | null
   },
   { seconds, isWhole }: { readonly seconds: number; readonly isWhole: boolean },

@@ -3,6 +3,7 @@ import { existingName } from '../identifiers.ts'
 import { ProjectTarget } from '../project-target.ts'
 import { strict } from '../warnings.ts'
 
+/** Formats of rows, in jobs and over HTTP. */
 export const EXPORT_FORMATS = [
   'GeoParquet',
   'GeoPackage',
@@ -13,6 +14,8 @@ export const EXPORT_FORMATS = [
   'Shapefile',
 ] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
+/** Formats of jobs: of rows, and of a table of classes as a raster. */
+export const JOB_FORMATS = [...EXPORT_FORMATS, 'COG'] as const
 
 /** Body of `POST /jobs/exportTable`. */
 export const ExportTable = Type.Object(
@@ -30,9 +33,9 @@ export const ExportTable = Type.Object(
       Type.Integer({ minimum: 1, maximum: 14_400, default: 600, description: 'Longest time of the query.' }),
     ),
     schema: Type.Optional(existingName('Its schema.', { default: 'public' })),
-    format: Type.Enum([...EXPORT_FORMATS], {
+    format: Type.Enum([...JOB_FORMATS], {
       description:
-        'Format of the file. GeoJSON, GeoJSONSeq, CSV and GeoParquet are in longitude and latitude, others in the system of the table.',
+        'Format of the file. GeoJSON, GeoJSONSeq, CSV and GeoParquet are in longitude and latitude, others in the system of the table. A COG is a raster of a table of classes.',
     }),
     storagePath: Type.Object(
       { bucket: Type.String({ minLength: 1, maxLength: 100 }), path: Type.String({ minLength: 1, maxLength: 1024 }) },

@@ -90,7 +90,8 @@ const FACES = {
     icon: 'down',
     label: 'Table export',
     group: 'publish',
-    about: 'Writes a table or a query as GeoPackage, GeoParquet, GeoJSON, CSV or Shapefile.',
+    about:
+      'Writes a table or a query as GeoPackage, GeoParquet, GeoJSON, CSV or Shapefile, and a table of classes as COG.',
   },
 } satisfies Record<TaskName, TaskFace>
 

@@ -20,3 +20,23 @@ export const tableOrQuery = defineError(
     errors: [{ path: '/table', message: 'give either this or query' }],
   }),
 )
+
+export const classesOnly = defineError(
+  'FORMAT_TAKES_CLASSES',
+  'invalid',
+  () => 'A COG is written of all columns of a table of classes in schema public',
+  () => ({
+    hint: 'Name a table that classifyEmbeddings or clusterEmbeddings made, without columns; or choose another format.',
+    errors: [{ path: '/format', message: 'takes tables of classes alone' }],
+  }),
+)
+
+export const classesOffGrid = defineError(
+  'CLASSES_NOT_ON_A_GRID',
+  'invalid',
+  (f: { table: string; why: string }) => `The table "${f.table}" is not one raster: ${f.why}`,
+  () => ({
+    hint: 'Classify rows of one grid and date (sourceNumbers, since, until), tiled with a stride of their size; or choose a format of polygons, such as GeoPackage.',
+    errors: [{ path: '/table', message: 'must have one tile per pixel of a grid' }],
+  }),
+)

@@ -29,13 +29,14 @@ export function commentOf({ embeddings, classifier, version }: ClassSource, jobI
 export async function readRecord(
   session: Pick<Session, 'query'>,
   tableName: string,
+  tasks: readonly ('classifyEmbeddings' | 'clusterEmbeddings')[] = ['classifyEmbeddings'],
 ): Promise<{ readonly jobId: string; readonly source: ClassSource } | null> {
   const { rows } = await session.query<{ jobId: string; source: ClassSource }>(
     `select i.job_id as "jobId", i.source from terrane.imports i
      join pg_namespace n on n.nspname = i.table_schema join pg_class c on c.relnamespace = n.oid and c.relname = i.table_name
-     where i.table_schema = $1 and i.table_name = $2 and i.task = 'classifyEmbeddings' and c.relkind = 'r'
+     where i.table_schema = $1 and i.table_name = $2 and i.task = any ($3) and c.relkind = 'r'
        and obj_description(c.oid, 'pg_class') like format('%% (job %s)', i.job_id)`,
-    [SCHEMA, tableName],
+    [SCHEMA, tableName, tasks],
   )
   return rows[0] ?? null
 }

@@ -82,22 +82,26 @@ export interface BandItems {
   readonly color?: string
   readonly scale: number
   readonly offset: number
+  /** Further items by name. */
+  readonly items?: Readonly<Record<string, string>>
 }
 
 /** The text of GDAL's metadata: items of bands, and tags of the file. */
 export function gdalMetadata(bands: readonly BandItems[], tags: Readonly<Record<string, string>> = {}): string {
-  const items = bands.flatMap(({ name, color, scale, offset }, band) => [
+  const items = bands.flatMap(({ name, color, scale, offset, items: further = {} }, band) => [
     ...(scale === 1 && offset === 0 ? [] : [item(`name="SCALE" sample="${band}" role="scale"`, `${scale}`)]),
     ...(scale === 1 && offset === 0 ? [] : [item(`name="OFFSET" sample="${band}" role="offset"`, `${offset}`)]),
     ...(color && color !== 'undefined' ? [item(`name="COLORINTERP" sample="${band}" role="colorinterp"`, color)] : []),
     ...(name ? [item(`name="DESCRIPTION" sample="${band}" role="description"`, name)] : []),
+    ...Object.entries(further).map(([key, value]) => item(`name="${escapeXml(key)}" sample="${band}"`, value)),
   ])
   const texts = Object.entries(tags).map(([name, value]) => item(`name="${escapeXml(name)}"`, value))
   return items.length + texts.length === 0 ? '' : `<GDALMetadata>${[...texts, ...items].join('')}</GDALMetadata>`
 }
 
+/** GDAL unescapes a value once more than XML does: "a & b" that is escaped once ends at its "&" there. */
 function item(attributes: string, value: string): string {
-  return `<Item ${attributes}>${escapeXml(value)}</Item>`
+  return `<Item ${attributes}>${escapeXml(escapeXml(value))}</Item>`
 }
 
 function escapeXml(text: string): string {

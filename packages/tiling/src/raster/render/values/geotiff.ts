@@ -1,5 +1,5 @@
 import { SAMPLE_BYTES } from '../../decode/samples.ts'
-import { KEY } from '../../crs/geo-keys.ts'
+import { placeFields } from '../../geotiff/place-fields.ts'
 import {
   HEADER_BYTES,
   gdalMetadata,
@@ -11,7 +11,7 @@ import {
 } from '../../geotiff/write-tiff.ts'
 import type { TiffField } from '../../geotiff/write-tiff.ts'
 import { TAG } from '../../geotiff/tags.ts'
-import type { RasterCrs } from '../../raster-info.ts'
+import type { Affine, RasterCrs } from '../../raster-info.ts'
 import { crsWithoutCode } from '../errors.ts'
 import type { View } from '../view.ts'
 import type { ViewValues } from './derive.ts'
@@ -51,7 +51,7 @@ export function encodeGeoTiff(
     longField(TAG.stripByteCounts, perBand(planeBytes)),
     ...(planes.length > 1 ? [shortField(TAG.extraSamples, perBand(0).slice(1))] : []),
     { tag: TAG.gdalMetadata, type: 'text', values: tiffText(metadata) },
-    ...placeFields(view, crs),
+    ...viewFields(view, crs),
   ]
   const images = hidden === null ? [image] : [image, maskFields(width, height, HEADER_BYTES + data.length)]
   const end = HEADER_BYTES + data.length + (hidden?.length ?? 0)
@@ -82,7 +82,7 @@ function maskFields(width: number, height: number, offset: number): TiffField[] 
   ]
 }
 
-function placeFields(
+function viewFields(
   { plane, left, top, pixelWidth, pixelHeight, grid, crs: planeCrs }: View,
   own: RasterCrs,
 ): TiffField[] {
@@ -91,7 +91,7 @@ function placeFields(
   if (epsg === null) throw crsWithoutCode({ name: crs.name })
   const isGeographic = plane === 'lnglat' || (plane !== 'mercator' && crs.definition.includes('+proj=longlat'))
   const [x, xc, xr, y, yc, yr] = grid ?? [0, 1, 0, 0, 0, -1]
-  const [a, b, c, d, e, f] =
+  const affine: Affine =
     plane === 'raster'
       ? [
           x + left * xc + top * xr,
@@ -102,14 +102,5 @@ function placeFields(
           yr * pixelHeight,
         ]
       : [left, pixelWidth, 0, top, 0, -pixelHeight]
-  const keys = [1, 1, 0, 3, MODEL_TYPE, 0, 1, isGeographic ? 2 : 1, KEY.rasterType, 0, 1, 1]
-  return [
-    { tag: TAG.modelTransformation, type: 'double', values: [b, c, 0, a, e, f, 0, d, 0, 0, 0, 0, 0, 0, 0, 1] },
-    shortField(TAG.geoKeyDirectory, [...keys, isGeographic ? GEOGRAPHIC_CRS : PROJECTED_CRS, 0, 1, epsg]),
-  ]
+  return placeFields(affine, { epsg, isGeographic })
 }
-
-/** Keys of GeoTIFF 1.1. */
-const MODEL_TYPE = 1024
-const GEOGRAPHIC_CRS = 2048
-const PROJECTED_CRS = 3072
