@@ -189,7 +189,7 @@ for (const profile of ['standard', 'hardened'] as const) {
         expect([await call(), await call()]).toEqual([1, 'ended'])
       })
 
-      test('the session of a client that closes its connection without a word is free again', async () => {
+      test('the session of a client that closes its connection without a termination message is free again', async () => {
         const said = await run(
           `import pg from 'pg'
            export default async (req, ctx) => {

@@ -88,7 +88,7 @@ test('a session is not given back while a cancellation of its client is on its w
   expect(await spliced.left).toBe('ready')
 })
 
-test('a session is given back when its client closes the connection without a word, but not within a message', async () => {
+test('a session is given back when its client closes the connection without a termination message, but not within a message', async () => {
   const silent = await begin()
   silent.client.end()
   expect(await silent.spliced.left).toBe('ready')
