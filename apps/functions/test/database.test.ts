@@ -189,17 +189,48 @@ for (const profile of ['standard', 'hardened'] as const) {
         expect([await call(), await call()]).toEqual([1, 'ended'])
       })
 
-      test('a session that a function keeps has the depth of the call that uses it', async () => {
+      test('the session of a client that closes its connection without a termination message is free again', async () => {
+        const said = await run(
+          `import pg from 'pg'
+           export default async (req, ctx) => {
+             const answers = []
+             for (let i = 0; i < 6; i++) {
+               const c = new pg.Client(ctx.databaseUrl); c.on('error', () => {})
+               await c.connect()
+               answers.push((await c.query('select 1 as one')).rows[0].one)
+               c.connection.stream.destroy()
+             }
+             return Response.json(answers)
+           }`,
+          USER,
+        )
+        expect(said).toEqual([1, 1, 1, 1, 1, 1])
+      })
+
+      test('a session that a function keeps has the depth of the call that uses it, and keeps its unnamed statement', async () => {
         await host.deploy(
           'deep',
           `import pg from 'pg'
-           const pool = new pg.Pool({ connectionString: process.env.TERRANE_DB_URL, max: 1 })
-           export default async () => new Response((await pool.query("select pg_backend_pid() || ' ' || current_setting('terrane.depth') as said")).rows[0].said)`,
+           const kept = new pg.Client(process.env.TERRANE_DB_URL)
+           const send = (submit) => new Promise((resolve, reject) => {
+             const rows = []
+             kept.query({ submit, handleRowDescription() {}, handleDataRow: (m) => rows.push(m.fields.map(String)), handleCommandComplete() {},
+               handleReadyForQuery: () => resolve(rows), handleError: reject })
+           })
+           const text = "select pg_backend_pid() || ' ' || current_setting('terrane.depth')"
+           let ready
+           export default async (req) => {
+             ready ??= kept.connect().then(() => send((c) => { c.parse({ text, types: [] }); c.sync() }))
+             await ready
+             const [[said]] = await send((c) => { c.bind({}); c.execute({}); c.sync() })
+             if (req.url.endsWith('?last')) await kept.end()
+             return new Response(said)
+           }`,
           { packages: PACKAGES, policy: { max: 1 } },
         )
         const depths = new Depths('secret of the test')
-        const call = async (headers = {}) => (await fetch(host.url('deep'), { headers })).text()
-        const said = [await call(), await call({ [DEPTH_HEADER]: depths.next('test', 2) }), await call()]
+        const call = async (headers = {}, query = '') => (await fetch(host.url('deep') + query, { headers })).text()
+        const said = [await call(), await call({ [DEPTH_HEADER]: depths.next('test', 2) }), await call({}, '?last')]
         const [session] = said[0]!.split(' ')
         expect(said).toEqual([0, 3, 0].map((depth) => `${session} ${depths.next('test', depth)}`))
       })

@@ -9,7 +9,7 @@ import { Logins } from '../src/database/logins.ts'
 import { Sessions, type Identity } from '../src/database/sessions.ts'
 
 const isPostgres = testLane() === 'postgres'
-const ANON: Identity = { role: 'anon', claims: null, timeoutMs: 30_000, depth: '' }
+const ANON: Identity = { role: 'anon', claims: null, timeoutMs: 30_000 }
 
 let database: TestDatabase
 beforeAll(async () => {

@@ -212,31 +212,33 @@ describe(`table hooks (${testLane()})`, () => {
   })
 
   test('carry the depth of the chain that changed the row, and give a chain up that is too long', async () => {
+    const signed = (depth: number) => `${depth}.${'s'.repeat(43)}`
     const hook = await make({ url: undefined, function: 'loop' })
     await make()
     answer = ({ headers, path }) =>
-      path === '/functions/v1/loop' && headers['x-terrane-depth'] === '9.signed' ? 508 : 204
+      path === '/functions/v1/loop' && headers['x-terrane-depth'] === signed(9) ? 508 : 204
     const change = (depth: string, id: number) =>
       worker.db.database.transaction(async (session) => {
         await session.query(`select set_config('terrane.depth', $1, true)`, [depth])
         await session.query('insert into things values ($1, 1)', [id])
       })
-    await change('2.signed', 1)
-    await change('9.signed', 2)
+    await change(signed(2), 1)
+    await change(signed(9), 2)
     await sql('insert into things values (3, 1)')
+    await change('1.no\nsignature', 4)
     const dead = () => sql('select key, attempts, error, depth from terrane.events where dead_at is not null')
     await expect
       .poll(async () => (await dead()).rows, { timeout: 20_000 })
-      .toEqual([{ key: '[2]', attempts: 1, error: expect.stringContaining('FUNCTION_RECURSION'), depth: '9.signed' }])
-    await hearing(5)
+      .toEqual([{ key: '[2]', attempts: 1, error: expect.stringContaining('FUNCTION_RECURSION'), depth: signed(9) }])
+    await hearing(7)
     const depths = (of: string) =>
       heard.filter(({ path }) => path === of).map(({ headers }) => headers['x-terrane-depth'])
-    expect(new Set(depths('/functions/v1/loop'))).toEqual(new Set(['2.signed', undefined]))
+    expect(new Set(depths('/functions/v1/loop'))).toEqual(new Set([signed(2), undefined]))
     // An address outside is told nothing of it.
-    expect(depths('/hook')).toEqual([undefined, undefined, undefined])
+    expect(depths('/hook')).toEqual(Array(4).fill(undefined))
     // An event that is sent again by hand begins a chain.
     await ask('POST', '/dead-letters/resend', { lane: hook.links.deadLetters.split('lane=')[1] })
-    await hearing(6)
+    await hearing(8)
   })
 
   test('wait for a function as long as it may take itself', async () => {

@@ -28,12 +28,20 @@ const FUNCTIONS: Readonly<Record<string, readonly [policy: object, code: string]
       return new Response('sent')
     }`,
   ],
+  'on-kept': [
+    { auth: 'service', queue: 'kept' },
+    `export default async () => {
+      await ${add('kept')}
+      await (await Deno.openKv()).enqueue({})
+      return new Response('sent')
+    }`,
+  ],
 }
 
 beforeAll(async () => {
   db = open.use(await openTestDatabase())
   await db.database.query(
-    ['rows', 'messages']
+    ['rows', 'messages', 'kept']
       .map(
         (name) => `create table public.${name} (id serial primary key); grant all on public.${name} to service_role;
         grant all on sequence public.${name}_id_seq to service_role;`,
@@ -107,9 +115,16 @@ describe(`a function that causes the event by which it is called is stopped afte
     expect(await count('rows')).toBe(1 + 9)
   }, 120_000)
 
-  test('by messages of its own queue', async () => {
-    await db.database.query(`select terrane.send('again', '{}')`)
-    await expect.poll(() => dead('queue:%'), WAIT).toEqual(RECURSION)
-    expect(await count('messages')).toBe(9)
-  }, 120_000)
+  test.each([
+    ['again', 'messages', 'by terrane.queue'],
+    ['kept', 'kept', 'by Deno.Kv.enqueue'],
+  ])(
+    'by messages of its own queue %s, which it writes to %s and sends %s',
+    async (queue, table) => {
+      await db.database.query('select terrane.send($1, $2)', [queue, '{}'])
+      await expect.poll(() => dead(`queue:${queue}`), WAIT).toEqual(RECURSION)
+      expect(await count(table)).toBe(9)
+    },
+    120_000,
+  )
 })

@@ -77,7 +77,7 @@ export class DatabaseDoor implements AsyncDisposable {
     if (id === null ? opening.user !== FUNCTION_USER : !call)
       return refuse(client, '28000', `there is no user '${opening.user.slice(0, 80)}'`, USERS)
     const depth = () => this.#options.depths.next(version.project, call?.depth ?? instance()?.depth ?? 0)
-    const identity = { ...identityOf(version, call?.caller), depth: depth() }
+    const identity = identityOf(version, call?.caller)
     try {
       const opened = await this.#sessionsOf(version.project)
       if (!opened) return refuse(client, '0A000', NO_SOCKETS, BY_API)
@@ -160,7 +160,7 @@ const BY_API =
 const CLOSE = 'End clients when their work is done, or lower the number of connections that a pool may open.'
 
 /** @param caller of the call; absent for the function itself, null for a call without a caller */
-function identityOf({ policy }: FunctionVersion, caller: Caller | null | undefined): Omit<Identity, 'depth'> {
+function identityOf({ policy }: FunctionVersion, caller: Caller | null | undefined): Identity {
   const timeoutMs = policy.timeout_ms
   if (caller === undefined) {
     const role = policy.privileged ? 'service_role' : 'anon'

@@ -7,12 +7,13 @@ export interface Seen {
   readonly at: number
 }
 
-const HEAD = 5
+/** Bytes of the type and the length of a message. */
+export const HEAD_BYTES = 5
 
 /** Splits one direction of a session into messages. Chunks do not align with messages. */
 export class Frames {
   /** Type, length and first byte of the message that is being read. */
-  readonly #head = Buffer.alloc(HEAD + 1)
+  readonly #head = Buffer.alloc(HEAD_BYTES + 1)
   #have = 0
   /** Bytes of the current message that are still to come. */
   #left = 0
@@ -34,14 +35,22 @@ export class Frames {
         continue
       }
       this.#head[this.#have++] = chunk[at++]!
-      if (this.#have < HEAD) continue
+      if (this.#have < HEAD_BYTES) continue
       const carried = this.#head.readInt32BE(1) - 4
       if (carried < 0) throw new RangeError('a message of less than no length')
-      if (carried > 0 && this.#have === HEAD) continue
-      seen.push({ type: this.#head[0]!, first: carried > 0 ? this.#head[HEAD]! : -1, at: at - this.#have })
+      if (carried > 0 && this.#have === HEAD_BYTES) continue
+      seen.push({ type: this.#head[0]!, first: carried > 0 ? this.#head[HEAD_BYTES]! : -1, at: at - this.#have })
       this.#left = Math.max(0, carried - 1)
       this.#have = 0
     }
     return seen
   }
+}
+
+/** A message of its type, e.g. 'Q', and its payload. */
+export function message(type: string, body: Uint8Array): Buffer {
+  const head = Buffer.alloc(HEAD_BYTES)
+  head.write(type)
+  head.writeInt32BE(4 + body.length, 1)
+  return Buffer.concat([head, body])
 }

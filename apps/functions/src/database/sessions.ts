@@ -8,13 +8,11 @@ export interface Identity {
   readonly claims: string | null
   /** Maximum time of a statement, and of idling within a transaction, in milliseconds. */
   readonly timeoutMs: number
-  /** Signed depth of the chain of functions, for the events of changes. */
-  readonly depth: string
 }
 
 const IDENTIFY = `select set_config('role', $1, false), set_config('request.jwt.claims', $2, false),
   set_config('statement_timeout', $3, false), set_config('idle_in_transaction_session_timeout', $3, false),
-  set_config('search_path', 'public, extensions', false), set_config('terrane.depth', $4, false)`
+  set_config('search_path', 'public, extensions', false)`
 const IDLE_MS = 30_000
 const WAIT_MS = 10_000
 
@@ -66,13 +64,13 @@ export class Sessions implements Disposable {
    * @param owner the function; if there are several sessions, one function never gets all of them
    * @throws NoSession after ten seconds, DATABASE_UNAVAILABLE
    */
-  async lease({ role, claims, timeoutMs, depth }: Identity, owner: string): Promise<LentSession> {
+  async lease({ role, claims, timeoutMs }: Identity, owner: string): Promise<LentSession> {
     await this.#place(owner)
     let session: LentSession | undefined
     try {
       for (session = this.#free.pop()?.session; session?.lost; session = this.#free.pop()?.session) this.#close(session)
       session ??= await this.#open()
-      await session.query(IDENTIFY, [role, claims ?? '', String(timeoutMs), depth])
+      await session.query(IDENTIFY, [role, claims ?? '', String(timeoutMs)])
       this.#lent.set(session, owner)
       return session
     } catch (error) {

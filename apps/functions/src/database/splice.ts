@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { LentSession } from '@terrane/database'
-import { Frames } from './frames.ts'
-import { HiddenAnswer, queryMessage } from './hidden-answer.ts'
+import { Exchange, isTermination } from './exchange.ts'
+import { SessionDepth } from './session-depth.ts'
 
 /** State of the session when the client left: ready, ready within a transaction, or in the middle of a message. */
 export type Left = 'ready' | 'transaction' | 'unfinished'
@@ -19,47 +19,36 @@ export interface Splice {
 interface SpliceOptions {
   /** Checked whenever the client sends: its session ends with the call that it belongs to. */
   readonly isWelcome: () => boolean
-  /** Current depth of the client's calls. The session has the depth of its start already. */
+  /** Depth of the calls that the client works for now: `terrane.depth` of its next transaction. */
   readonly depth: () => string
 }
-
-const letter = (text: string) => text.charCodeAt(0)
-const TERMINATE = letter('X')
-const READY = letter('Z')
-const IN_PEACE = letter('I')
-/** Messages that the server answers with one report of readiness: a query, a sync, a function call. */
-const ANSWERED: ReadonlySet<number> = new Set(['Q', 'S', 'F'].map(letter))
 
 /**
  * Connects a client to the server directly until it leaves. Only the heads of messages are read. While a cancellation
  * is on its way to the server, the client's messages are held, because the cancellation could hit the next statement.
- * A changed depth is set before the client's next transaction, and the client does not see the answer to that.
+ * The depth is set before the first transaction, and again before a transaction for which it is another.
  */
-export function splice(client: Socket, session: LentSession, { isWelcome, depth }: SpliceOptions): Splice {
+export function splice(client: Socket, session: LentSession, options: SpliceOptions): Splice {
   const { promise: left, resolve } = Promise.withResolvers<Left>()
   const server = session.lend()
-  const [said, heard] = [new Frames(), new Frames()]
-  let unanswered = 0
-  /** Messages that wait for a sync. */
-  let open = false
-  let status = IN_PEACE
-  let depthNow = depth()
-  let hidden: HiddenAnswer | null = null
+  const exchange = new Exchange()
+  const depth = new SessionDepth(server, options.depth)
   let cancelling: Promise<void> | null = null
   let finished = false
 
   const finish = (broken: boolean) => {
     if (finished) return
     finished = true
-    client.off('data', onClient).off('close', gone).off('drain', resumeServer)
+    client.off('data', onClient).off('end', gone).off('close', gone).off('drain', resumeServer)
     server.off('data', onServer).off('close', lost).off('drain', resumeClient)
-    resolve(leave(broken))
+    resolve(leave(broken || depth.isPending))
+    depth.stop()
   }
   const leave = async (broken: boolean): Promise<Left> => {
     await cancelling
-    if (broken || session.lost || unanswered !== 0 || open || hidden) return 'unfinished'
+    if (broken || session.lost || exchange.isUnderWay) return 'unfinished'
     session.takeBack()
-    return status === IN_PEACE ? 'ready' : 'transaction'
+    return exchange.isInTransaction ? 'transaction' : 'ready'
   }
   const gone = () => finish(false)
   const lost = () => finish(true)
@@ -67,54 +56,34 @@ export function splice(client: Socket, session: LentSession, { isWelcome, depth 
   const resumeClient = () => {
     if (cancelling === null && !server.writableNeedDrain) client.resume()
   }
-  const setDepth = () => {
-    const isIdle = unanswered === 0 && !open && !hidden && status === IN_PEACE && !said.isWithin && !heard.isWithin
-    if (!isIdle || depth() === depthNow) return
-    depthNow = depth()
-    hidden = new HiddenAnswer()
-    server.write(queryMessage(`set terrane.depth = '${depthNow}'`))
-  }
   const onClient = (chunk: Buffer) => {
-    if (!isWelcome()) return finish(true)
-    setDepth()
-    try {
-      for (const { type, at } of said.push(chunk)) {
-        if (type === TERMINATE) {
-          if (at > 0) server.write(chunk.subarray(0, at))
-          return finish(at < 0)
-        }
-        if (ANSWERED.has(type)) unanswered++
-        open = !ANSWERED.has(type)
-      }
-    } catch {
-      return finish(true)
-    }
+    if (!options.isWelcome()) return finish(true)
+    if (!exchange.isUnderWay && !exchange.isInTransaction && !isTermination(chunk)) depth.set()
+    const end = exchange.say(chunk)
+    if (end !== null && end > 0) server.write(chunk.subarray(0, end))
+    if (end !== null) return finish(end < 0)
     if (!server.write(chunk)) client.pause()
   }
   const onServer = (arrived: Buffer) => {
-    const chunk = hidden ? hidden.push(arrived) : arrived
-    if (!chunk) return
-    hidden = null
-    for (const { type, first } of heard.push(chunk)) {
-      if (type !== READY) continue
-      unanswered--
-      status = first
-    }
+    const chunk = depth.show(arrived)
+    exchange.hear(chunk)
     if (!client.write(chunk)) server.pause()
+    if (depth.hasFailed) finish(true)
   }
   server.on('data', onServer).once('close', lost).on('drain', resumeClient)
-  client.on('data', onClient).once('close', gone).on('drain', resumeServer)
+  client.on('data', onClient).once('end', gone).once('close', gone).on('drain', resumeServer)
   server.resume()
   client.resume()
 
   const pass = async () => {
     client.pause()
+    await depth.answered()
     await session.cancel()
     cancelling = null
     resumeClient()
   }
   const cancel = async () => {
-    if (unanswered > 0 || open) await (cancelling ??= pass())
+    if (exchange.isUnderWay) await (cancelling ??= pass())
   }
   return { left, cancel, end: gone }
 }

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { message } from './frames.ts'
 
 /** A client's first message: it opens a session or cancels a statement of one. */
 export type Opening =
@@ -84,11 +85,4 @@ export function refusal(code: string, text: string, hint: string): Buffer {
   const fields = { S: 'FATAL', V: 'FATAL', C: code, M: text, H: hint }
   const body = Object.entries(fields).map(([field, value]) => `${field}${value}\0`)
   return message('E', Buffer.from(`${body.join('')}\0`))
-}
-
-function message(type: string, body: Buffer): Buffer {
-  const head = Buffer.alloc(5)
-  head.write(type)
-  head.writeInt32BE(4 + body.length, 1)
-  return Buffer.concat([head, body])
 }

@@ -54,7 +54,8 @@ export class ProjectApi implements Disposable {
     const { request, response, call, version, serviceToken } = outgoing
     const address = this.#addressOf(version.project)
     if (!address) return deny(response, 'the project API has no address here')
-    if (outgoing.target.hostname === STATE_HOST) return void carryState(request, response, version, address)
+    const depth = this.#depths.next(version.project, outgoing.depth)
+    if (outgoing.target.hostname === STATE_HOST) return void carryState(outgoing, address, depth)
     const headers = passable(request.headers)
     const { privileged } = version.policy
     const serviceKey = privileged === false ? keyOfService(call?.caller ?? null) : address.serviceKey
@@ -63,7 +64,7 @@ export class ProjectApi implements Disposable {
     const keys = { serviceKey, servicesKey, serviceToken, isDefault: privileged === true }
     if (outgoing.target.hostname === QUEUE_HOST) sendAs(headers, address.serviceKey)
     else addCredentials(headers, call?.caller ?? null, keys)
-    headers[DEPTH_HEADER] = this.#depths.next(version.project, outgoing.depth)
+    headers[DEPTH_HEADER] = depth
     if (call) headers['x-request-id'] = call.requestId
     if (isAuthRequest(path)) {
       const given = headers['authorization']

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
+import { DEPTH_HEADER } from '@terrane/contracts/events'
 import { expect, test } from 'vitest'
 import type { FunctionVersion } from '../function-version.ts'
 import { parsePolicy } from '../policy.ts'
@@ -26,7 +27,7 @@ test('a request that is cut off in its body ends without an error', async () => 
   let done: Promise<void> | undefined
   const arrived = Promise.withResolvers<void>()
   await using door = await listen((request, response) => {
-    done = carryState(request, response, version, addressOf('http://127.0.0.1:1'))
+    done = carryState({ request, response, version }, addressOf('http://127.0.0.1:1'), '')
     arrived.resolve()
   })
   const socket = connect(door.port, '127.0.0.1')
@@ -37,14 +38,20 @@ test('a request that is cut off in its body ends without an error', async () => 
 })
 
 test('requests and answers are bounded, and a function can neither remove nor rename state itself', async () => {
-  await using api = await listen((_request, response) => response.end(Buffer.alloc(17 * 1024 * 1024, 32)))
+  const depths: unknown[] = []
+  await using api = await listen(({ headers }, response) => {
+    depths.push(headers[DEPTH_HEADER])
+    response.end(Buffer.alloc(17 * 1024 * 1024, 32))
+  })
   await using door = await listen(
-    (request, response) => void carryState(request, response, version, addressOf(api.url)),
+    (request, response) => void carryState({ request, response, version }, addressOf(api.url), '1.signed'),
   )
   const statusOf = async (body: string) => (await fetch(door.url, { method: 'POST', body })).status
   for (const asked of [{ operation: 'remove' }, { operation: 'rename', to: 'other' }, {}])
     expect(await statusOf(JSON.stringify({ ...asked, store: ['fn', ''] }))).toBe(403)
   expect(await statusOf(ASKED)).toBe(502)
+  // Messages of a commit belong to the chain of the call.
+  expect(depths).toEqual(['1.signed'])
   // A small JSON text can take much memory once it is parsed.
   expect(await statusOf(`{"keys":[${'[],'.repeat(60_000)}1],"store":["fn",""]}`)).toBe(413)
   expect(await statusOf(`{"keys":${'['.repeat(1000)}${']'.repeat(1000)},"store":["fn",""]}`)).toBe(413)

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { DEPTH_HEADER } from '@terrane/contracts/events'
 import { refuseCostlyJson } from '@terrane/service'
 import { readBindings } from '../bindings.ts'
 import { stateStays } from '../errors.ts'
@@ -20,15 +21,23 @@ const ASK_MS = 30_000
 /** Operations that functions may ask for. */
 const OWN: ReadonlySet<unknown> = new Set(['get', 'list', 'write'])
 
+/** A request of a function for state. */
+export interface StateRequest {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly version: FunctionVersion
+}
+
 /**
  * Carries a request for state to the project's database. The store is the function's own, or a namespace that its
  * policy binds; other namespaces are refused.
+ *
+ * @param depth signed depth of the chain of functions, for the messages that a commit sends
  */
 export async function carryState(
-  request: IncomingMessage,
-  response: ServerResponse,
-  version: FunctionVersion,
+  { request, response, version }: StateRequest,
   address: ProjectAddress,
+  depth: string,
 ): Promise<void> {
   const refuse = (status: number, message: string) => {
     if (response.headersSent || response.destroyed) return
@@ -45,7 +54,7 @@ export async function carryState(
       return refuse(403, 'the state of a function is removed and renamed with the function')
     const name = storeOf(version, store)
     if (name === null) return refuse(403, 'the namespace is not in the bindings of the function')
-    const answer = await askState(address, name, asked)
+    const answer = await askState(address, name, asked, { [DEPTH_HEADER]: depth })
     if (!answer) return refuse(503, 'the project has no service key here, so it keeps no state')
     const bytes = await bytesOf(answer.body ?? [], MAX_ANSWER_BYTES)
     if (bytes === null) return refuse(502, 'the answer of the database is not one of state')
@@ -77,11 +86,13 @@ async function askState(
   { serviceKey, apiUrl }: Pick<ProjectAddress, 'serviceKey' | 'apiUrl'>,
   store: string,
   request: object,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<Response | null> {
   if (serviceKey === null) return null
   return fetch(`${apiUrl.replace(/\/$/, '')}/rest/v1/rpc/state`, {
     method: 'POST',
     headers: {
+      ...headers,
       'content-type': 'application/json',
       'content-profile': 'geoembeddings',
       apikey: serviceKey,

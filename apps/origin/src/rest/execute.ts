@@ -1,4 +1,4 @@
-import { DEPTH_HEADER } from '@terrane/contracts/events'
+import { DEPTH_HEADER, SIGNED_DEPTH } from '@terrane/contracts/events'
 import { quoteLiteral, type Database, type Session } from '@terrane/database'
 import type { RestQuery } from '@terrane/database/rest-query'
 import type { Principal } from '@terrane/auth'
@@ -69,7 +69,7 @@ export function beginAs(as: Omit<RunAs, 'rollback'>): string {
 /** The {@link RunAs.depth} of a request; empty when the header does not have the form of a signed depth. */
 export function depthOf({ headers }: FastifyRequest): { readonly depth?: string } {
   const depth = headers[DEPTH_HEADER]
-  return typeof depth === 'string' && /^\d+\.[\w-]{43}$/.test(depth) ? { depth } : {}
+  return typeof depth === 'string' && SIGNED_DEPTH.test(depth) ? { depth } : {}
 }
 
 /** JSON in ASCII only, so that the quotes are read correctly in any encoding of the session. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { DEPTH_HEADER } from '@terrane/contracts/events'
+import { DEPTH_HEADER, SIGNED_DEPTH } from '@terrane/contracts/events'
 import type { Lane } from './lanes.ts'
 import type { ClaimedEvent } from './outbox.ts'
 
@@ -13,9 +13,12 @@ export function messageId({ name, hook }: Lane, events: readonly ClaimedEvent[])
   return `evt_${name.slice('queue:'.length)}_${ids.digest('hex').slice(0, 32)}`
 }
 
-/** Header with the depths of events, for functions of the project. The functions host verifies their signatures. */
+/**
+ * Header with the depths of events, for functions of the project. The functions host verifies their signatures. Other
+ * text, which SQL can set, could make the header invalid.
+ */
 export function depthHeader(events: readonly ClaimedEvent[]): Readonly<Record<string, string>> {
-  const depths = new Set(events.map(({ depth }) => depth).filter((depth) => depth !== null))
+  const depths = new Set(events.map(({ depth }) => depth).filter((depth) => depth !== null && SIGNED_DEPTH.test(depth)))
   return depths.size === 0 ? {} : { [DEPTH_HEADER]: [...depths].join(', ') }
 }
 
