@@ -1,13 +1,11 @@
--- The newest rows of places without a look-up for each row: sets of rows are compared at once, searches compare the nearest rows only.
+-- The newest rows of a table by comparing sets of rows, and refusals of searches that could find nothing.
 -- Managed servers keep PostGIS and pgvector in a schema of their own.
 set local search_path = pg_catalog, public, extensions;
 
--- Whether rows have a time of their own.
-alter type geoembeddings.time_part add attribute by_row boolean;
--- Ids of the sources from the oldest to the newest; null where rows have a time of their own.
+-- Sources from the oldest to the newest, where `latest` goes by them; null where rows have a time of their own.
 alter type geoembeddings.time_part add attribute ages integer[];
 
--- Refuses times and sources that no row of a table could have: an empty answer would look like nothing found.
+-- Refuses times and sources that no row of a table can have: an empty answer would look as if nothing were similar.
 create function geoembeddings.check_time(
   entry geoembeddings.embeddings_catalogue, by_row boolean, since timestamptz, until timestamptz, sources integer[]
 ) returns void
@@ -39,7 +37,7 @@ end
 $$;
 
 -- A geometry in degrees. One without a reference system is taken to be in `srid`; coordinates that are no degrees are refused: they would
--- meet nothing.
+-- match nothing.
 create or replace function geoembeddings.as_4326(g geometry, srid integer) returns geometry
 language plpgsql stable
 set search_path = pg_catalog, public, extensions, pg_temp
@@ -183,20 +181,20 @@ declare
   chosen integer[] := geoembeddings.sources_in(entry, case when by_row then null else since end, case when by_row then null else until end,
     sources);
   part geoembeddings.time_part;
+  -- Whether row `o` hides row `t` of the same footprint, and what it needs besides to hide one of another footprint.
   newer text := '(coalesce(o.datetime, ''-infinity''), o.id) > (coalesce(t.datetime, ''-infinity''), t.id)';
   later text := '(coalesce(o.datetime, ''-infinity''), o.id >> 32) > (coalesce(t.datetime, ''-infinity''), t.id >> 32) and ';
 begin
   perform geoembeddings.check_time(entry, by_row, since, until, sources);
   part.rows := geoembeddings.rows_of_sources(chosen);
   part.share := geoembeddings.share_of_sources(entry, chosen);
-  part.by_row := by_row;
   if by_row and num_nonnulls(since, until) > 0 then
     part.rows := format('%s and t.datetime >= %L and t.datetime <= %L', part.rows, coalesce(since, '-infinity'), coalesce(until, 'infinity'));
     part.share := part.share * geoembeddings.share_of_times(entry, since, until);
   end if;
   if latest then
     if not by_row then
-      select array_agg(s.source order by s.datetime nulls first, s.source) into part.ages
+      select coalesce(array_agg(s.source order by s.datetime nulls first, s.source), '{}') into part.ages
       from geoembeddings.list_sources(entry.table_name) s where chosen is null or s.source = any(chosen);
       newer := format('array_position(%1$L::integer[], (o.id >> 32)::integer) > array_position(%1$L::integer[], (t.id >> 32)::integer)',
         part.ages);
@@ -213,69 +211,86 @@ begin
 end
 $$;
 
--- A query of the ids of rows that no newer row of a part shows the place of; `further` is a condition on rows `t` besides those of the part.
--- The same rows as `part.newest` keeps, in one pass: of equal footprints the newest stays; footprints are put into the cells that they
--- touch, of a grid as wide as they are, and each middle looks into its own cell of every such grid. Boxes decide most pairs. Rows of
--- sources that are not listed have no age: they hide nothing, and nothing hides them. Boxes are compared in single precision, so cells are
--- looked up with a margin.
+-- A query of the ids of the rows that `part.newest` keeps, by comparing sets instead of one look-up for each row. `further` is one more
+-- condition on rows `t`. Rows of sources that are not listed have no age: they hide nothing, and nothing hides them.
+-- 1. `tried`: equal and near-equal footprints (sizes within a fifth, middles within an eighth) are compared with the newest of them, which
+--    hides most: many dates of one place would else be compared each with each.
+-- 2. `cells`: a row left is compared with rows around its middle until one hides it. Footprints lie in the cells that they touch, at most four
+--    of a grid as wide as they are; a middle looks into one cell of each grid. Boxes have single precision, so cells have a margin.
+-- 3. `singly`: a footprint of several parts, as at the antimeridian, has a box around the world. Rows that touch a part are looked up.
 create function geoembeddings.newest_rows(
   entry geoembeddings.embeddings_catalogue, part geoembeddings.time_part, further text default ''
 ) returns text
-language sql stable
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select format(
-    'with first as materialized (
-       select r.id, r.geom, r.age from (
-         select t.id, t.geom, %1$s as age, rank() over (partition by t.geom order by %1$s desc nulls last %2$s) as place
-         from geoembeddings.%3$I t %4$s where true %5$s %6$s) r
-       where r.place = 1 or r.age is null
+declare
+  by_row boolean := part.ages is null;
+  -- Ground that two boxes share.
+  shared text := '(greatest(0, least(o.x1, t.x1) - greatest(o.x0, t.x0)) * greatest(0, least(o.y1, t.y1) - greatest(o.y0, t.y0)))';
+  -- Whether row `o` hides row `t`: boxes decide most pairs, exact shapes those near the limit.
+  hides text := format(
+    '(o.geom && t.middle and %1$s and case
+        when o.geom ~= t.geom then true
+        when (o.age, o.id >> 32) <= (t.age, t.id >> 32) then false
+        when %2$s < 0.499999 * (o.area + t.area - %2$s) then false
+        when o.is_box and t.is_box and %2$s > 0.500001 * (o.area + t.area - %2$s) then true
+        else geoembeddings.overlap_of(o.geom, t.geom) >= 0.5 end)',
+    case when by_row then '(o.age, o.id) > (t.age, t.id)' else 'o.age > t.age' end, shared);
+begin
+  return format(
+    'with aged as materialized (
+       select t.id, t.geom, %1$s as age from geoembeddings.%2$I t %3$s where true %4$s %5$s
      ), boxed as materialized (
-       select b.*, ceil(ln(greatest(b.x1 - b.x0, b.y1 - b.y0) + 6e-5) / ln(2))::integer as level,
-         b.area >= (1 - 1e-9) * (b.x1 - b.x0) * (b.y1 - b.y0) as is_box
+       select b.*, ceil(greatest(b.width_class, b.height_class) / 4.0)::integer as level,
+         b.area >= (1 - 1e-9) * (b.x1 - b.x0) * (b.y1 - b.y0) as is_box,
+         first_value(b.id) over (
+           partition by b.width_class, b.height_class, floor(8 * st_x(b.middle) / power(2, 0.25::float8 * b.width_class)),
+             floor(8 * st_y(b.middle) / power(2, 0.25::float8 * b.height_class))
+           order by b.age desc, b.id desc) as newest_near
        from (
-         select f.*, st_area(f.geom) as area, st_centroid(f.geom) as middle, st_xmin(f.geom) as x0, st_ymin(f.geom) as y0,
-           st_xmax(f.geom) as x1, st_ymax(f.geom) as y1
-         from first f where f.age is not null and not st_isempty(f.geom)) b
+         select a.*, st_area(a.geom) as area, st_centroid(a.geom) as middle, st_numgeometries(a.geom) > 1 as has_parts,
+           st_xmin(a.geom) as x0, st_ymin(a.geom) as y0, st_xmax(a.geom) as x1, st_ymax(a.geom) as y1,
+           ceil(4 * ln(st_xmax(a.geom) - st_xmin(a.geom) + 6e-5) / ln(2))::integer as width_class,
+           ceil(4 * ln(st_ymax(a.geom) - st_ymin(a.geom) + 6e-5) / ln(2))::integer as height_class
+         from aged a where a.age is not null and not st_isempty(a.geom)) b
+     ), tried as materialized (
+       select t.*, not t.has_parts and %6$s as is_hidden from boxed t join boxed o on o.id = t.newest_near
      ), cells as materialized (
-       select b.*, g.x, h.y
-       from boxed b
-       cross join lateral (select power(2, b.level) as size) w
-       cross join lateral generate_series(floor((b.x0 - 3e-5) / w.size)::integer, floor((b.x1 + 3e-5) / w.size)::integer) g(x)
-       cross join lateral generate_series(floor((b.y0 - 3e-5) / w.size)::integer, floor((b.y1 + 3e-5) / w.size)::integer) h(y)
+       select o.*, c.x, c.y
+       from tried o
+       cross join lateral (select power(2, o.level) as size) g
+       cross join lateral (
+         select floor((o.x0 - 3e-5) / g.size)::integer + i as x, floor((o.y0 - 3e-5) / g.size)::integer + j as y
+         from generate_series(0, 1) i cross join generate_series(0, 1) j) c
+       where not o.has_parts and c.x <= floor((o.x1 + 3e-5) / g.size) and c.y <= floor((o.y1 + 3e-5) / g.size)
      ), middles as materialized (
-       select t.*, l.level as cell_level, floor(st_x(t.middle) / power(2, l.level))::integer as x, floor(st_y(t.middle) / power(2, l.level))::integer as y
-       from boxed t cross join (select distinct b.level from boxed b) l
-       where st_numgeometries(t.geom) = 1
+       select t.*, l.level as cell_level, floor(st_x(t.middle) / power(2, l.level))::integer as x,
+         floor(st_y(t.middle) / power(2, l.level))::integer as y
+       from tried t cross join (select distinct o.level from tried o where not o.has_parts) l
+       where not t.has_parts and not t.is_hidden
+     ), singly as materialized (
+       select distinct a.id
+       from boxed b cross join lateral st_dump(b.geom) p join geoembeddings.%2$I t on t.geom && p.geom join aged a on a.id = t.id
+       where b.has_parts
      ), hidden as (
-       select p.id
-       from (
-         select t.id, t.geom, t.area, t.is_box, t.middle, o.geom as other, o.area as other_area, o.is_box and t.is_box as are_boxes, %9$s as is_later,
-           greatest(0, least(o.x1, t.x1) - greatest(o.x0, t.x0)) * greatest(0, least(o.y1, t.y1) - greatest(o.y0, t.y0)) as shared
-         from middles t join cells o on o.level = t.cell_level and o.x = t.x and o.y = t.y and %7$s offset 0) p
-       where p.other && p.middle and case
-         when p.other ~= p.geom then true
-         when not p.is_later then false
-         when p.shared < 0.499999 * (p.area + p.other_area - p.shared) then false
-         when p.are_boxes and p.shared > 0.500001 * (p.area + p.other_area - p.shared) then true
-         else geoembeddings.overlap_of(p.other, p.geom) >= 0.5 end
+       select t.id from tried t where t.is_hidden
        union all
-       select t.id from boxed t where st_numgeometries(t.geom) > 1 and not (%8$s)
+       select t.id from middles t
+       where exists (select from cells o where o.level = t.cell_level and o.x = t.x and o.y = t.y and %6$s)
+       union all
+       select s.id from singly s where not (select %7$s from geoembeddings.%2$I t where t.id = s.id)
      )
-     select f.id from first f except select h.id from hidden h',
-    case when part.by_row then 'coalesce(t.datetime, ''-infinity'')' else 's.age' end,
-    case when part.by_row then ', t.id desc' else '' end,
-    entry.table_name,
-    case when part.by_row then '' else format('left join unnest(%L::integer[]) with ordinality s(source, age) on s.source = (t.id >> 32)::integer',
-      part.ages) end,
-    part.rows, further,
-    case when part.by_row then '(o.age, o.id) > (t.age, t.id)' else 'o.age > t.age' end,
-    replace(part.newest, 'coalesce(t.datetime, ''-infinity'')', 't.age'),
-    case when part.by_row then '(o.age, o.id >> 32) > (t.age, t.id >> 32)' else 'true' end)
+     select a.id from aged a except select h.id from hidden h',
+    case when by_row then 'coalesce(t.datetime, ''-infinity'')' else 's.age' end, entry.table_name,
+    case when by_row then '' else format(
+      'left join unnest(%L::integer[]) with ordinality s(source, age) on s.source = (t.id >> 32)::integer', part.ages) end,
+    part.rows, further, hides, part.newest);
+end
 $$;
 
--- The condition that a row `t` is the newest of its place in a part, for a look at all rows of an area (null: at all rows), after `where true`;
--- empty where every row counts. A few rows look their place up one by one. Rows that hide others lie with them in the box of the area's rows.
+-- The condition, after `where true`, that a row `t` is the newest of its place, for a query of all rows in an area (null: of the whole part);
+-- empty where every row counts. Up to 200 rows are looked up one by one. A row that hides another meets the box of the area's rows.
 create function geoembeddings.only_newest(
   entry geoembeddings.embeddings_catalogue, part geoembeddings.time_part, area geometry
 ) returns text
@@ -303,36 +318,25 @@ $$;
 -- Functions that look at all rows of a part or an area.
 do $$
 declare
-  changed record;
-  now text;
-  done integer := 0;
+  body text;
 begin
-  for changed in
-    select p.oid::regprocedure::text as name, pg_get_functiondef(p.oid) as before
+  for body in
+    select replace(pg_get_functiondef(p.oid), 'coalesce('' and '' || part.newest, '''')', format('geoembeddings.only_newest(entry, part, %s)',
+      case p.proname when 'similarity_summary' then 'geoembeddings.as_4326(area, srid)' else 'area' end))
     from pg_proc p
-    where p.pronamespace = 'geoembeddings'::regnamespace and p.prosrc like '%part.newest%'
-      and p.proname in ('similarity_summary', 'sample_of', 'embedding_colors', 'embedding_outliers')
+    where p.pronamespace = 'geoembeddings'::regnamespace and p.prosrc like '%coalesce('' and '' || part.newest, '''')%'
   loop
-    now := replace(changed.before, 'coalesce('' and '' || part.newest, '''')', 'geoembeddings.only_newest(entry, part, area)');
-    if now like '%part.newest%' then
-      raise exception '% takes its newest rows otherwise', changed.name;
-    end if;
-    execute case when changed.name like '%similarity_summary%'
-      then replace(now, 'only_newest(entry, part, area)', 'only_newest(entry, part, geoembeddings.as_4326(area, srid))') else now end;
-    done := done + 1;
+    execute body;
   end loop;
-  if done <> 4 then
-    raise exception '% functions take newest rows, not 4', done;
-  end if;
 end
 $$;
 
--- Whether the index answers sooner than the exact scan of the rows that the filters leave. The index passes over the rows of
--- the whole table in the order of likeness until it has found enough that the filters keep: of 250,000 rows of 1,024 dimensions
--- it took 12 to 15 µs for each, so the budget of the exact scan pays for 3,400 of them, a quarter of the time left for areas that
--- hold little of what the query resembles. Bits take half of that: of 250,000 rows of 384 dimensions those of a quarter of the dates took
--- twice as long by the exact scan as by the index. Under a filter it is taken to pass over twice the rows that the share of the filter lets
--- expect: tiles go with their place, so an area seldom holds its share. Rows of a label are scattered, each in a page of its own.
+-- Whether the index answers sooner than the exact scan of the rows that the filters leave. Within its budget the scan is taken. Beyond it the
+-- times of both are compared. The index passes over rows in the order of likeness until the filters have kept enough. In the time of a budget
+-- it passes over 3,400 rows as halfvec (12 to 15 µs each of 1,024 dimensions, a quarter left for areas that hold little of what the query
+-- resembles) or 6,800 as bits (10 µs each under a label of a tenth of a million rows of 384 dimensions). A filter is taken to need twice the
+-- rows that its share lets expect: what is similar lies together, so an area seldom holds its share. Rows of a label are scattered, each in a page
+-- of its own.
 create or replace function geoembeddings.index_is_faster(
   entry geoembeddings.embeddings_catalogue, remaining double precision, wanted integer, filtered boolean,
   scattered boolean default false
@@ -340,16 +344,19 @@ create or replace function geoembeddings.index_is_faster(
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select remaining * (entry.dims + 128) + case when scattered then geoembeddings.cost_of_pages(entry, remaining) else 0 end
-    > geoembeddings.exact_budget() * greatest(1,
+  select c.scan_cost > geoembeddings.exact_budget() * greatest(1, c.rows_passed / c.rows_per_budget)
+  from (
+    select remaining * (entry.dims + 128) + case when scattered then geoembeddings.cost_of_pages(entry, remaining) else 0 end as scan_cost,
       geoembeddings.fetched_rows(wanted, filtered, coalesce(entry.index_kind, 'halfvec'))
-        * (case when filtered then 2 else 1 end) * entry.rows / greatest(remaining, 1) / case entry.index_kind when 'bit' then 6800 else 3400 end)
+        * case when filtered then 2 else 1 end * entry.rows / greatest(remaining, 1) as rows_passed,
+      case entry.index_kind when 'bit' then 6800 else 3400 end as rows_per_budget
+  ) c
 $$;
 
 -- Ids of the rows near a vector, by the index of a table. There are several times more than wanted, because the caller ranks
 -- them again by full precision. Null when the index returns fewer rows than wanted. Boxes are compared before shapes, at a
--- tenth of the cost. Compiling the query (jit) would take longer than it runs. Of the newest rows only those that are wanted are looked
--- for, nearest first, among rows of all ages; where they are too few the index is asked for four times as many.
+-- tenth of the cost. Compiling the query (jit) would take longer than it runs. For the newest rows the index is asked for three times as many
+-- of all ages, and for twelve times as many where too few of them are the newest.
 create or replace function geoembeddings.candidates(
   target regclass, dims integer, metric text, query_vector vector, label_name text, area geometry, wanted integer,
   part geoembeddings.time_part default null
@@ -368,18 +375,19 @@ declare
     where i.indrelid = target and a.amname = 'hnsw' order by i.indexrelid limit 1);
   kind text := coalesce(about ->> 'kind', 'halfvec');
   filtered boolean := label_name is not null or area is not null or coalesce(part.rows, '') <> '';
-  near integer;
+  asked integer;
   fetched integer;
   chosen bigint[];
+  is_exhausted boolean;
 begin
   perform set_config('hnsw.iterative_scan', 'relaxed_order', true);
   perform set_config('hnsw.max_scan_tuples', '60000', true);
   perform set_config('hnsw.scan_mem_multiplier', '8', true);
-  foreach near in array case when part.newest is null then array[wanted] else array[3 * wanted, 12 * wanted] end loop
-    fetched := geoembeddings.fetched_rows(near, filtered, kind);
+  foreach asked in array case when part.newest is null then array[wanted] else array[3 * wanted, 12 * wanted] end loop
+    fetched := geoembeddings.fetched_rows(asked, filtered, kind);
     perform set_config('hnsw.ef_search', case
       when kind = 'bit' then least(1000, fetched)
-      else least(1000, greatest(case when filtered then 400 else 200 end, near)) end::text, true);
+      else least(1000, greatest(case when filtered then 400 else 200 end, asked)) end::text, true);
     execute format(
       'select array_agg(c.id) from (select t.id from %s t where true %s %s %s order by (%s) %s (%s) limit $4) c',
       target,
@@ -390,37 +398,23 @@ begin
       case when kind = 'bit' then '<~>' when metric = 'l2' then '<->' else '<=>' end,
       geoembeddings.indexed_expression(kind, about ->> 'center', dims, '$1'))
     into chosen using query_vector, label_name, area, fetched;
-    near := cardinality(chosen);
+    is_exhausted := coalesce(cardinality(chosen), 0) < fetched;
     if part.newest is not null then
-      chosen := geoembeddings.newest_of(target, metric, query_vector, chosen, wanted, part.newest);
+      -- Places are looked up in the order of full precision, until as many as wanted are found.
+      execute format(
+        'select array_agg(r.id) from (
+           select c.id from (
+             select t.id, t.embedding::vector %s $1 as distance from %s t where t.id = any($2) order by distance, t.id offset 0) c
+           where (select %s from %s t where t.id = c.id) limit $3) r',
+        case metric when 'l2' then '<->' else '<=>' end, target, part.newest, target)
+      into chosen using query_vector, chosen, wanted;
     end if;
     if cardinality(chosen) >= wanted then
       return chosen;
     end if;
-    exit when coalesce(near, 0) < fetched;
+    exit when is_exhausted;
   end loop;
   return null;
-end
-$$;
-
--- The nearest of some rows that are the newest of their places, as many as wanted: a place is looked up only for rows that may be chosen.
-create function geoembeddings.newest_of(
-  target regclass, metric text, query_vector vector, ids bigint[], wanted integer, newest text
-) returns bigint[]
-language plpgsql stable
-set search_path = pg_catalog, public, extensions, pg_temp
-as $$
-declare
-  chosen bigint[];
-begin
-  execute format(
-    'select array_agg(r.id) from (
-       select c.id from (
-         select t.id, t.embedding::vector %s $1 as distance from %s t where t.id = any($2) order by distance, t.id offset 0) c
-       where (select %s from %s t where t.id = c.id) limit $3) r',
-    case metric when 'l2' then '<->' else '<=>' end, target, newest, target)
-  into chosen using query_vector, ids, wanted;
-  return chosen;
 end
 $$;
 
@@ -463,6 +457,7 @@ begin
     chosen := geoembeddings.candidates(format('geoembeddings.%I', entry.table_name)::regclass, entry.dims, entry.metric,
       query_vector, label_name, area, wanted, part);
   end if;
+  -- A page of more than a twentieth of the rows would look up most of them.
   if chosen is null and (wanted is null or wanted * 20 > remaining) then
     filters := filters || geoembeddings.only_newest(entry, part, area);
     part.newest := null;
@@ -507,6 +502,5 @@ alter function geoembeddings.similarity_summary(text, boolean, bigint, vector, j
 revoke all on function
   geoembeddings.check_time(geoembeddings.embeddings_catalogue, boolean, timestamptz, timestamptz, integer[]),
   geoembeddings.newest_rows(geoembeddings.embeddings_catalogue, geoembeddings.time_part, text),
-  geoembeddings.only_newest(geoembeddings.embeddings_catalogue, geoembeddings.time_part, geometry),
-  geoembeddings.newest_of(regclass, text, vector, bigint[], integer, text)
+  geoembeddings.only_newest(geoembeddings.embeddings_catalogue, geoembeddings.time_part, geometry)
 from public, anon, authenticated;

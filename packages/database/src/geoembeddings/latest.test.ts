@@ -7,6 +7,7 @@ import { writeSources } from './sources.ts'
 
 const DIMS = 8
 const DAYS = [null, '2024-01-15', '2024-03-15', '2024-03-15', '2024-06-15', '2024-09-15']
+const PLAIN = { embedding: new Float32Array(DIMS).fill(1), attributes: [0, 0, 0, 0, 1] } as const
 const random = seededRandom(71)
 const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!
 let db: TestDatabase
@@ -39,6 +40,13 @@ function footprint(): Float64Array[] {
   return [Float64Array.from(corners)]
 }
 
+async function store(name: string, rows: readonly EmbeddingRow[]): Promise<void> {
+  async function* batches(): AsyncGenerator<readonly EmbeddingRow[]> {
+    yield rows
+  }
+  await streamEmbeddingTable(db.database, { name, rows: rows.length, dims: DIMS, batches })
+}
+
 async function makeTable(name: string, rows: number): Promise<void> {
   const made = Array.from({ length: rows }, (_, i): EmbeddingRow => {
     // The last source has rows and is not listed.
@@ -46,10 +54,7 @@ async function makeTable(name: string, rows: number): Promise<void> {
     const embedding = Float32Array.from({ length: DIMS }, () => random() - 0.5)
     return { id, polygons: footprint(), embedding, attributes: [i, 0, 0, 0, 1], label: pick(['a', 'b', null]) }
   })
-  async function* batches(): AsyncGenerator<EmbeddingRow[]> {
-    yield made
-  }
-  await streamEmbeddingTable(db.database, { name, rows, dims: DIMS, batches })
+  await store(name, made)
   const about = { profile: null, crs: null, dataType: null, bbox: null, version: null, error: null }
   const counts = { status: 'done', skipped: 0, zeroVectors: 0 } as const
   const sources = DAYS.map((datetime, source) => {
@@ -164,17 +169,69 @@ describe.each([false, true])('newest rows, rows with times of their own: %s', (i
   })
 })
 
+type Counts = Readonly<Record<'Actual Rows' | 'Actual Loops' | 'Rows Removed by Join Filter', number>>
+interface PlanNode extends Partial<Counts> {
+  readonly 'Node Type': string
+  readonly Plans?: readonly PlanNode[]
+}
+
+/** Pairs of rows that the joins of a plan looked at. */
+function pairsIn(node: PlanNode): number {
+  const { 'Actual Rows': kept = 0, 'Rows Removed by Join Filter': removed = 0, 'Actual Loops': loops = 0 } = node
+  const own = /Join|Nested Loop/.test(node['Node Type']) ? (kept + removed) * loops : 0
+  return (node.Plans ?? []).reduce((total, plan) => total + pairsIn(plan), own)
+}
+
+describe('few pairs are compared', () => {
+  const ROWS = 400
+  /** How many of some footprints, each of a day of its own, are the newest, and how many pairs were compared. */
+  async function compare(name: string, polygonsOf: (i: number) => Float64Array[]) {
+    await store(
+      name,
+      Array.from({ length: ROWS }, (_, id) => ({ ...PLAIN, id, polygons: polygonsOf(id) })),
+    )
+    await db.database.query(`alter table geoembeddings.${name} add datetime timestamptz;
+      update geoembeddings.${name} set datetime = '2024-01-01'::date + (id * 7 % ${ROWS})::int;
+      analyze geoembeddings.${name}`)
+    const { rows: made } = await db.database.query<{ sql: string }>(
+      `select geoembeddings.newest_rows(c, geoembeddings.part_in_time(c, null, null, null, true)) as sql
+       from geoembeddings.embeddings_catalogue c where c.table_name = '${name}'`,
+    )
+    const { rows: plans } = await db.database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+      `explain (analyze, format json) ${made[0]!.sql}`,
+    )
+    const { Plan: plan } = plans[0]!['QUERY PLAN'][0]
+    return { found: plan['Actual Rows'], pairs: pairsIn(plan) }
+  }
+
+  test('of near-equal footprints of one place', async () => {
+    const { found, pairs } = await compare('near', () => {
+      const [x, y] = [7.003 + random() * 0.0003, 50.003 + random() * 0.0003]
+      return [Float64Array.of(x, y - 0.007, x + 0.007, y, x, y + 0.007, x - 0.007, y)]
+    })
+    expect(found).toBe(1)
+    expect(pairs).toBeLessThan(30 * ROWS)
+  })
+
+  test('of footprints at the antimeridian and others of their latitude', async () => {
+    const { found, pairs } = await compare('cut', (i) => {
+      const south = Math.floor(i / 2) * 0.01
+      const square = (west: number, east: number) =>
+        Float64Array.of(west, south, east, south, east, south + 0.01, west, south + 0.01)
+      return i % 2 === 0 ? [square(20, 20.01)] : [square(179.995, 180), square(-180, -179.995)]
+    })
+    expect(found).toBe(ROWS)
+    expect(pairs).toBeLessThan(30 * ROWS)
+  })
+})
+
 /** Windows of one source that each move by a fifth of their width, with a time of their own. */
 async function makeWindows(name: string, day: string): Promise<void> {
-  const rows = Array.from({ length: 40 }, (_, i): EmbeddingRow => {
-    const [west, east] = [5 + i * 0.002, 5.01 + i * 0.002]
-    const ring = Float64Array.of(west, 50, east, 50, east, 50.01, west, 50.01)
-    return { id: i, polygons: [ring], embedding: new Float32Array(DIMS).fill(1), attributes: [i, 0, 0, 0, 1] }
+  const rows = Array.from({ length: 40 }, (_, id): EmbeddingRow => {
+    const [west, east] = [5 + id * 0.002, 5.01 + id * 0.002]
+    return { ...PLAIN, id, polygons: [Float64Array.of(west, 50, east, 50, east, 50.01, west, 50.01)] }
   })
-  async function* batches(): AsyncGenerator<EmbeddingRow[]> {
-    yield rows
-  }
-  await streamEmbeddingTable(db.database, { name, rows: rows.length, dims: DIMS, batches })
+  await store(name, rows)
   await db.database.query(`alter table geoembeddings.${name} add datetime timestamptz default ${day}`)
 }
 
