@@ -50,8 +50,8 @@ export interface StepBounds {
 
 /**
  * One step of the Viterbi algorithm over the street network: A\* from all candidates of a point with their costs, until
- * the candidates of the next point are reached. Call `begin`, `advance` until it returns true, then `end`. Only one step
- * at a time.
+ * the candidates of the next point are reached. Call `begin`, `advance` until it returns true, then `end`. Only one
+ * step at a time.
  */
 export class Steps {
   readonly #heap: VertexHeap
