@@ -12,8 +12,8 @@ import { type BenchRequest, randomRequests } from './support/requests.ts'
 import { openValhalla, regretOf, type Valhalla } from './support/valhalla.ts'
 
 // Random requests to Terrane and Valhalla: share of routes found, overlap of the routes, and cost of Terrane's route by
-// Valhalla's costing. For large differences, `support/reasons.ts` looks for a legal reason. `node agreement.bench.ts
-// monaco malta --count 400 --seed 2 --worst 10`
+// Valhalla's costing. For large differences, `support/reasons.ts` looks for a legal reason.
+// `node agreement.bench.ts monaco malta --count 400 --seed 2 --worst 10`
 const { values, positionals } = parseArgs({
   options: {
     count: { type: 'string' },

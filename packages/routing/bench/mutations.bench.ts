@@ -16,8 +16,8 @@ import { EQUIVALENT, type Mutation, mutationsOf } from './support/mutations.ts'
 
 // Mutation test of the constants of costs and turns: every number of `cost/` and of turns is changed, one at a time;
 // with `--count` a random sample by seed. Each mutation runs the scenarios on an existing graph, then on a graph built
-// with the mutation; if both pass, it runs the everyday tests of the package. A timeout counts as detected. `node
-// mutations.bench.ts --count 150 --seed 1 --only profiles/truck`
+// with the mutation; if both pass, it runs the everyday tests of the package. A timeout counts as detected.
+// `node mutations.bench.ts --count 150 --seed 1 --only profiles/truck`
 const { values } = parseArgs({
   options: {
     count: { type: 'string' },

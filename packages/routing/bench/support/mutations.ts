@@ -16,7 +16,7 @@ export interface Mutation {
 const TOKENS =
   /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|(?<![\w$.])\d[\d_]*(?:\.\d+)?(?![\w.])/g
 
-/** All mutations of the numbers of files: each is multiplied by 1.5; small integers are increased by one. */
+/** All mutations of the numbers of files: each is multiplied by 1.5; integers below 4 are increased by one. */
 export function mutationsOf(files: readonly string[]): Mutation[] {
   return files.flatMap((file) => {
     const source = readFileSync(file, 'utf8')

@@ -65,7 +65,7 @@ function cpuOf(work: () => void): number {
   return (user + system) / 1000
 }
 
-/** Bytes of private memory, of resident mapped files, and of the proportional share of shared pages (Linux). */
+/** Bytes of own memory, of resident mapped files, of the proportional share of shared pages, and at the peak (Linux). */
 function memory() {
   const status = readFileSync('/proc/self/status', 'utf8')
   const shares = readFileSync('/proc/self/smaps_rollup', 'utf8')

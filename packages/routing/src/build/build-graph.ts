@@ -270,7 +270,7 @@ function lookups({ ways, links, junctions, nodes, edges }: Network): {
   }
 }
 
-/** Positions of loops at the end of a minor street: ways that meet themselves and at most one other street. */
+/** Positions of loops at the end of a minor street: ways that meet themselves, and others at one node at most. */
 function findCuldesacs(ways: Ways, { first, node }: WayNodes, nodeCount: number): ReadonlySet<number> {
   const lastWay = new Uint32Array(nodeCount)
   const meetsItself = (way: number): boolean => {

@@ -150,7 +150,7 @@ function forbiddenTurns(rule: TurnRule, inputs: RestrictionInputs): [from: numbe
     })
 }
 
-/** Chooses the edge of the target way that fits the restriction best. */
+/** Chooses the edge of the target way whose direction fits the restriction; the first one if none fits. */
 function chooseTarget(
   inputs: RestrictionInputs,
   node: number,

@@ -38,7 +38,8 @@ export interface Costing {
   edgeCost(edge: number, kmh?: number): number
   edgeSeconds(edge: number, kmh?: number): number
   /**
-   * Cost of the turn from one edge onto another; infinite when it is forbidden, except for U-turns.
+   * Cost of the turn from one edge onto another; infinite when a rule or a limit forbids it. `StateWeights` decides
+   * whether a U-turn is allowed at all.
    *
    * @param turn the facts of the turn
    * @param internal whether the first edge is a short one inside a crossing, entered by a turn to the same side

@@ -14,7 +14,7 @@ const BORDER_PENALTY = 432_000
 /**
  * Kinds of streets that the options of a costing exclude, and kinds that a vehicle may use for local access only. A
  * trip may begin or end on such a street, as in Valhalla 3.6 (`sif/dynamiccost.h`), whose searches from both ends never
- * enter one from another street. Edge weights cannot depend on the begin of a path, so they only discourage such
+ * enter one from another street. Edge weights cannot depend on the start of a path, so they only discourage such
  * streets, and `arePassed` checks the path found.
  */
 export class Exclusions {

@@ -50,7 +50,7 @@ export const COMMON: OptionTable = {
   ignore_construction: false,
 }
 
-/** Penalty for streets that are faster than the vehicle, per km/h. Since Valhalla 3.6.2. */
+/** Addition to the cost factor of streets that are faster than the vehicle, per km/h. Since Valhalla 3.6.2. */
 export const FAST_STREETS: OptionTable = { speed_penalty_factor: [0, 0.05, 1] }
 export const TOLL_BOOTHS: OptionTable = { toll_booth_cost: duration(15), toll_booth_penalty: duration(0) }
 export const RAIL_FERRIES: OptionTable = { rail_ferry_cost: duration(300), use_rail_ferry: preference(0.4) }

@@ -38,7 +38,7 @@ export class TurnView {
   stopImpact = 0
   /** Direction of the turn. */
   side: Side = Side.straight
-  /** Use of the entered edge, and of the left one. */
+  /** Use of the entered edge, and of the edge before it. */
   use = 0
   useBefore = 0
   /** Class of the entered edge. */

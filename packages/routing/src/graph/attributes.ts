@@ -60,7 +60,7 @@ export const Use = {
   construction: 43,
 } as const
 
-/** True for streets: not for footways, ferries, ramps, yards and the like. */
+/** True for roads and service roads: not for footways, ferries, ramps, yards and the like. */
 export function isStreet(use: number): boolean {
   return use === Use.road || use === Use.serviceRoad
 }

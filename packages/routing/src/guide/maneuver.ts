@@ -92,7 +92,7 @@ export interface Maneuver {
   tee: boolean
   /** Whether another edge leads straight ahead where the maneuver begins. */
   crossesForward: boolean
-  /** Whether edges that cross where the maneuver begins share its names. */
+  /** Whether an edge beside the route where the maneuver begins shares a name with the edge before or after it. */
   namesCross: boolean
   trail: Trail
   /** Whether the trail has no name. */
@@ -104,7 +104,7 @@ export interface Maneuver {
   highway: boolean
   unpaved: boolean
 
-  /** Number of turns inside the crossing that were merged into the maneuver. */
+  /** Number of turns within the maneuver, or within the part of a crossing that was merged into it. */
   rightTurnsInside: number
   leftTurnsInside: number
   /** Whether an obvious continuation was merged into the maneuver. */

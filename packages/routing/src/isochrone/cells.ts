@@ -180,7 +180,7 @@ export class Cells {
       source[at] = at
       open[size++] = at
     }
-    // The border cells have places, so no step leads out of the grid.
+    // The border cells count as having places, so no step leads out of the grid or around it to the next row.
     for (let i = 0; i < size; i++) {
       const at = open[i]!
       const own = source[at]!

@@ -100,7 +100,7 @@ export class Streets {
     return true
   }
 
-  /** All listed streets in ascending order. Valid until the next call. */
+  /** All listed streets in ascending order, as they are in memory. Valid until the next call. */
   list(): Uint32Array {
     const isListed = this.#isListed
     const list = this.#list

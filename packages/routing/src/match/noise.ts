@@ -29,7 +29,7 @@ const ASIDE = [
  */
 export type NearestMeters = (point: TracePoint, aside: readonly [east: number, north: number]) => number | null
 
-/** Mean metres between consecutive points, from the median of longer movements. */
+/** Metres between consecutive points, from the median of movements over several points; at least 1. */
 export function strideOf(points: readonly TracePoint[]): number {
   const step = Math.min(STRIDE, points.length - 1)
   const moved: number[] = []

@@ -40,10 +40,10 @@ const TURN_PENALTY = 200
 const MOST_ACCURACY = 100
 const INTERPOLATION_METERS = 10
 const BREAKAGE_METERS = 2000
-/** Maximum values, because larger ones make a step of matching long. */
+/** Maximum of either distance in metres, because larger ones make a step of matching long. */
 const MOST_INTERPOLATION = 200
 const MOST_BREAKAGE = 20_000
-/** Minimum factor on the usual distance of points at which they are not joined. */
+/** Minimum of the default breakage distance, as a multiple of the usual distance of points. */
 const GAP = 2.5
 /** Number of usual intervals that make a time gap; OSRM splits traces there. */
 const GAP_INTERVALS = 10

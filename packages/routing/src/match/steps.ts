@@ -34,7 +34,7 @@ export interface Layers {
 
 /** Bounds of a step. */
 export interface StepBounds {
-  /** Maximum length of the path. */
+  /** Maximum cost of the path, in metres. */
   readonly most: number
   /** Metres above the best candidate at which the search ends. */
   readonly window: number
@@ -50,8 +50,8 @@ export interface StepBounds {
 
 /**
  * One step of the Viterbi algorithm over the street network: A\* from all candidates of a point with their costs, until
- * the candidates of the next point are reached. Call {@link begin}, {@link advance} until it returns true, then {@link
- * end}. Only one step at a time.
+ * the candidates of the next point are reached. Call `begin`, `advance` until it returns true, then `end`. Only one
+ * step at a time.
  */
 export class Steps {
   readonly #heap: VertexHeap

@@ -137,7 +137,10 @@ class CellsWriter implements MatrixWriter {
     return place
   }
 
-  /** Time of arrival at the target or, with a requested arrival time, of departure from the source. */
+  /**
+   * Time of arrival at the target, with a requested arrival time of departure from the source; a constant time is
+   * unchanged.
+   */
   #moment(from: number, to: number, seconds: number): string {
     const { sources, targets, dateTime } = this.#request
     const { type, value } = dateTime!

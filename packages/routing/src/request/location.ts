@@ -40,7 +40,7 @@ const SIDES = new Set<string>(['same', 'opposite', 'either'])
 /**
  * Reads a location; null without readable coordinates.
  *
- * @param place whether it is the first or the last one, where a leg always ends
+ * @param place whether it is the first or the last one, whose type is always `break`
  */
 export function readLocation(value: unknown, place: 'end' | 'between', limits: Limits): Location | null {
   if (!isObject(value)) return null

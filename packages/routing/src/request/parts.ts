@@ -55,7 +55,7 @@ function isDeep(text: string): boolean {
   return false
 }
 
-/** Parameters at their old position. */
+/** Parameters in `directions_options`, their old position. */
 export function directionsOf(options: Json): Json {
   return Object.fromEntries(
     ['units', 'narrative', 'format', 'language'].filter((name) => name in options).map((name) => [name, options[name]]),

@@ -9,7 +9,7 @@ export const MEMBER_UNHEEDED = 900
 const OPTION_UNKNOWN = 901
 const OPTION_OUT_OF_BOUNDS = 902
 
-/** Whether the value of a member differs from the effect of its absence. */
+/** Whether the value of a member requests something that its absence does not. */
 const isOn = (value: unknown): boolean => flagOf(value) === true
 const isPositive = (value: unknown): boolean => (numberOf(value) ?? 0) > 0
 const isText = (value: unknown): boolean => (textOf(value) ?? '') !== ''

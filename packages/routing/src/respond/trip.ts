@@ -85,7 +85,7 @@ export interface Extent {
   readonly toll: boolean
   readonly highway: boolean
   readonly ferry: boolean
-  /** Whether an edge has timed rules. */
+  /** Whether a timed rule may close an edge or a turn to the mode; timed speeds do not count. */
   readonly timed: boolean
 }
 

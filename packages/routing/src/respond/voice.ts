@@ -14,7 +14,7 @@ const LEAST_CUE_METERS = 40
 /** Seconds for speaking an instruction, and metres travelled during the instruction after a maneuver. */
 const CUE_TAKES_SECONDS = 3
 const AFTER_TAKES_METERS = 110
-/** Metres after a crossing before the next instruction. */
+/** Metres after a maneuver at which the instruction about the way after it begins. */
 const PAST_CROSSING_METERS = 10
 
 /** A spoken text, and the remaining metres of the step at which it begins. */

@@ -85,7 +85,7 @@ export class Sweep implements Swept {
     return this.#meters[vertex]!
   }
 
-  /** Sweeps from the seeds, in steps. Backward costs are from after a vertex to the seeds. */
+  /** Sweeps from the seeds, in steps. Backwards, costs are those of paths to the seeds, without the first edge. */
   *run(
     seeds: readonly SweepSeed[],
     rules: SweepRules,

@@ -2,7 +2,7 @@ import { PROFILES } from '../cost/profiles/index.ts'
 import type { Mode } from '../cost/options.ts'
 import type { Found, Snapped } from './candidate.ts'
 
-/** Penalty in seconds per square metre. */
+/** Penalty in seconds per square metre of the squared distance. */
 const PENALTY_PER_SQUARE_METER = 10
 /** Minimum additional distance of filtered candidates, in metres. */
 const FILTERED_METERS = 3600

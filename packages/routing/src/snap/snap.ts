@@ -99,7 +99,7 @@ class Snapper {
     else this.#correlateNode(graph.edgeHead[ahead]!, projection)
   }
 
-  /** Metres from the location to an end of a geometry; −1 when the projection is that end. */
+  /** Metres from the location to an end of a geometry; −1, less than any distance, when the projection is that end. */
   #metersToEnd(point: number, { lon, lat }: Projection): number {
     const x = this.#graph.pointLon[point]! / 1e6
     const y = this.#graph.pointLat[point]! / 1e6

@@ -92,7 +92,7 @@ class Ring {
   }
 }
 
-/** Segments of a ring by bands of equal height; band `b` has `segment[first[b]] …`. */
+/** Segments of a ring by the bands of equal height that they reach into; band `b` has `segment[first[b]] …`. */
 interface Bands {
   readonly first: Uint32Array
   readonly segment: Uint32Array

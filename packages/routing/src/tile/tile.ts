@@ -159,5 +159,5 @@ function featureOf(graph: Graph, shape: number, lines: Point[][]): VectorTileFea
   }
 }
 
-/** Number of a line in the Vector Tile specification 2.1, section 4.3.4. */
+/** Geometry type of lines in the Vector Tile specification 2.1, section 4.3.4. */
 const LINE = 2

@@ -22,7 +22,7 @@ const REST_OF_DAYS = ['n|nday', 'e|es|esday', 'd|dnesday', 'u|ur|urs|ursday', 'i
 const WEEKDAY = `(${WEEKDAYS.map((day, i) => `${day}(?:${REST_OF_DAYS[i]})?`).join('|')})(?![a-z])`
 const TIME = '(\\d{1,2})(?::|\\.|h)(\\d{2})'
 
-/** A day of a month; minutes must not follow it. */
+/** A day of a month; a colon may follow it, but no minutes. */
 const DAY = '(\\d{1,2}(?!\\d|[:.h]\\d))'
 const YEAR = '((?:19|20)\\d{2})'
 const DATES = new RegExp(

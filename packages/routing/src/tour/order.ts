@@ -123,7 +123,7 @@ class OrderSearch {
   readonly #nextTo: Int32Array
   readonly #comeFrom: Int32Array
   readonly #neighbors: number
-  /** Places near a change, in the order in which they are examined. */
+  /** Stack of places near a change; the last one is examined next. */
   #open: number[] = []
   readonly #isOpen: Uint8Array
   #sum = 0

@@ -11,9 +11,9 @@ import { DIRECTIONS } from './way-timed.ts'
 const LIGHT_GOODS = { type: Limit.maxWeight, value: 350 }
 
 /**
- * Access tags with their exceptions applied, and the resulting limits: `hgv=no` with `hgv:conditional=yes @
- * (weight<7.5)` is a limit of weight, `motor_vehicle=no` with `yes @ delivery` is `destination`. Source: OpenStreetMap
- * wiki, Conditional restrictions.
+ * Access tags with their exceptions applied, and the resulting limits. For example, `hgv=no` with
+ * `hgv:conditional=yes @ (weight<7.5)` is a limit of weight, and `motor_vehicle=no` with `yes @ delivery` is
+ * `destination`. Source: OpenStreetMap wiki, Conditional restrictions.
  */
 export function withExceptions(said: Tags): { readonly tags: Tags; readonly limits: readonly WayLimit[] } {
   const tags = withUsualKeys(said)

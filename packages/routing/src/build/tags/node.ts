@@ -117,7 +117,7 @@ function taggedAccess(tags: Tags): Map<number, boolean> {
   if (wheelchair !== undefined) decided.set(Access.wheelchair, wheelchair)
   else if (decided.has(Access.foot)) decided.set(Access.wheelchair, decided.get(Access.foot)!)
   if (tags.get('access') === 'emergency' || tags.get('emergency') === 'yes') decided.set(Access.emergency, true)
-  // Access of a bicycle crossing does not apply to bicycles along the street.
+  // `bicycle=no` on a crossing refers to bicycles across the street, not along it.
   if (decided.get(Access.bicycle) === false && tags.get('highway') === 'crossing') decided.set(Access.bicycle, true)
   return decided
 }

@@ -55,7 +55,8 @@ export function wayAccess(tags: Tags): WayAccess | null {
     forward: conveying === 'backward' ? 0 : both.forward & ~closedAhead,
     backward: conveying === 'forward' ? 0 : both.backward & ~closedBack,
   }
-  // Only hours tell the direction of a reversible lane. Source: OpenStreetMap wiki, Key:oneway.
+  // The direction of a reversible way depends on the time, so neither is open at all times. Source: OpenStreetMap wiki,
+  // Key:oneway.
   const changed = tags.get('oneway') === 'reversible' ? (both.forward | both.backward) & (MOTOR | bicycle) : 0
   const changing = tags.has('oneway:conditional') ? changed : 0
   const forward = both.forward & ~changed

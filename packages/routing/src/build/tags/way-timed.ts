@@ -133,7 +133,7 @@ export function openingHours(tags: Tags): string | undefined {
   return [undefined, 'toll_booth'].includes(tags.get('barrier')) ? undefined : tags.get('opening_hours')
 }
 
-/** Open directions by value of `oneway`. */
+/** Open directions by value of `oneway`, as in `TimedRule`. */
 export const DIRECTION_OF: Readonly<Record<string, number>> = { yes: 1, '-1': 2, no: 3 }
 
 function onewayRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedRule[] {

@@ -78,7 +78,7 @@ export interface WayFlags {
   readonly localBackward: number
   /** Whether the way is a driveway, parking aisle or drive-through: no through traffic for any mode. */
   readonly yard: boolean
-  /** Whether a major road is for motor traffic only. */
+  /** Whether the tag `motorroad` restricts the road to motor traffic. */
   readonly motorroad: boolean
   /** Whether the way lies inside a crossing. */
   readonly internal: boolean

@@ -86,7 +86,7 @@ export const BUS: Profile = {
   most: { ...AUTO.most, locations: 50 },
 }
 
-/** Factor of lanes that private cars may not use. */
+/** Factor of streets that private cars may not use, because traffic on them is fast. */
 const TAXI_LANE_FACTOR = 0.85
 
 /** A car with the access of taxis. It ignores surface, tolls and motorways, and weighs distance on turns only. */

@@ -49,7 +49,7 @@ export function motorFactors(options: OptionReader, allowedSpeed = usualSpeed) {
     highways: (edge: EdgeView) => highway * HIGHWAY_SHARE[edge.roadClass]!,
     /** Roughness of the surface. */
     surface: (edge: EdgeView) => SURFACE_SHARE[edge.surface]!,
-    /** Penalty of streets that are faster than the vehicle. */
+    /** Part of the factor for streets that are faster than the vehicle. */
     overSpeed: (edge: EdgeView) => (fixed > 0 ? 0 : overSpeedPenalty * Math.max(0, allowedSpeed(edge) - top)),
     toll: (edge: EdgeView, dislike: number) => {
       if (!edge.hasToll) return 0

@@ -115,7 +115,7 @@ const INHERITED = [
   'includesObvious',
 ] as const
 
-/** Makes a maneuver begin at the begin of the one before it. */
+/** Makes a maneuver begin where the previous one begins. */
 function beginEarlier(next: Maneuver, current: Maneuver): void {
   next.meters += current.meters
   next.seconds += current.seconds

@@ -5,7 +5,7 @@ import { bend, CrossingView } from '../crossings.ts'
 import type { TravelMode } from '../../cost/profile.ts'
 import type { GuidedLeg, Junction, Step } from '../steps.ts'
 
-/** The junction at a node, as seen on arrival; null at the begin and the end of the leg. Created once. */
+/** The junction at a node, as seen on arrival; null at the start and the end of the leg. Created once. */
 export function junctionAt(leg: GuidedLeg, node: number, mode?: TravelMode): Junction | null {
   const before = leg.steps[node - 1]
   const after = leg.steps[node]

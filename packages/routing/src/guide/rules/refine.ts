@@ -80,7 +80,7 @@ function noteBranches(leg: GuidedLeg, maneuver: Maneuver): void {
   }
 }
 
-/** Sets the roundabout's own name, without names of the streets through it, and the street at its exit. */
+/** Keeps the name of a roundabout unless a street before or after it has it too, and sets the street at its exit. */
 function nameCircles(maneuvers: readonly Maneuver[]): void {
   for (const { before, current, next } of inner(maneuvers)) {
     if (!current.roundabout) continue
@@ -118,7 +118,7 @@ function noteStaying(maneuvers: readonly Maneuver[]): void {
   }
 }
 
-/** Gives a ramp without signs the name of the street it leads to. */
+/** Gives a ramp without exit signs the name of the street that it merges onto, as a sign. */
 function signRamps(maneuvers: readonly Maneuver[]): void {
   maneuvers.slice(0, -1).forEach((current, i) => {
     const before = maneuvers[i - 1] ?? current

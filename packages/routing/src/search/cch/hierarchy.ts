@@ -175,7 +175,7 @@ export class Climb {
 
   /**
    * Visits all ranks above the seeds. After the other direction has finished, returns the rank with the minimum sum of
-   * both costs; ranks above the limit, which depends on the minimum so far, end the search.
+   * both costs; the search does not continue from ranks above the limit, which depends on the minimum so far.
    */
   climb(arcs: SearchArcs, topology: UpperArcs, other: Climb | null, limit: (best: number) => number): number {
     const { index } = arcs

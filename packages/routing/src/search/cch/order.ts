@@ -18,7 +18,7 @@ const FINE_SIZE = 1000
 const CLUSTER_SIZE = 24
 /** Distance in links from a cut between clusters within which a better one is searched. */
 const BAND = 12
-/** Maximum share of the band in the smaller half, so that the halves keep their sizes. */
+/** Maximum size of the band as a share of the smaller half, so that the halves keep their sizes. */
 const BAND_SHARE = 0.3
 /** The place of an unassigned node. */
 const NOWHERE = 2 ** 32 - 1
