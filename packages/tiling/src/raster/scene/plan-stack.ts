@@ -187,8 +187,9 @@ function placeMask(file: number, { files, grid, finest }: PieceContext): Placeme
 }
 
 /**
- * Limits the reads of parts of tiles, because a VRT of a few bytes may name its files thousands of times. @throws
- * SCENE_UNUSABLE
+ * Limits the reads of parts of tiles, because a VRT of a few bytes may name its files thousands of times.
+ *
+ * @throws SCENE_UNUSABLE
  */
 function guardReads({ width, height }: Grid, bands: readonly PlannedBand[]): void {
   const reads = bands
