@@ -106,7 +106,7 @@ function checkPiece({ file, band }: ScenePiece, files: readonly RasterInfo[]): v
     throw unsupportedLayout({ layout: 'An image whose zero is white, among the bands of a scene' })
 }
 
-/** The file with the smallest pixels. @throws SCENE_UNUSABLE when a band has no file */
+/** The file with the smallest pixels. @throws SCENE_UNUSABLE when no band has a file */
 function finestOf(bands: readonly SceneBand[], files: readonly RasterInfo[]): number {
   const used = [...new Set(bands.flatMap(({ pieces }) => pieces.map(({ file }) => file)))]
   const area = (file: number): number => {
