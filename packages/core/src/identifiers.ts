@@ -16,7 +16,7 @@ const OUTER_ENDINGS = /\.(?:zip|gz|bz2|tar|pbf|xml)$/i
 
 /**
  * An identifier that PostgreSQL accepts without quotes: lower-case letters of ASCII, digits and single underscores, the
- * first a letter. Accents are removed (`Überlauf 2` → `uberlauf_2`). Letters of other scripts become underscores.
+ * first a letter. Accents are removed (`Überlauf 2` → `uberlauf_2`). A run of other characters becomes one underscore.
  *
  * @param otherwise the name if nothing is left; also, with an underscore, the prefix of a name that begins with a digit
  * @param maxLength maximum number of characters, without this prefix

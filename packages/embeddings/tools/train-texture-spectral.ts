@@ -61,7 +61,7 @@ const standard = (row: Float32Array): Float64Array =>
 const within = zeros()
 const own = plain.map(standard)
 for (const [v, rows] of seen.entries()) {
-  // Haze reduces contrast, so its small changes are weighted twice.
+  // Haze reduces contrast: only with twice the weight are its changes suppressed as well as the others.
   const weight = (VIEWS[v] === 'haze' ? 2 : 1) / SCENES
   for (const [i, row] of rows.entries()) {
     const change = standard(row).map((x, d) => x - own[i]![d]!)

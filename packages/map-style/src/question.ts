@@ -48,7 +48,8 @@ const DEGREE = 110_500
 
 /**
  * One statement of PostGIS that answers a question; distances are in meters on the spheroid. `within` names its
- * distance `:distance`. It tests boxes in degrees first, which uses indexes; the boxes end at the 180th meridian.
+ * distance `:distance`. `within` and `nearest` test boxes in degrees first, which use indexes; the boxes end at the
+ * 180th meridian.
  */
 export function sqlOf(question: Question): string {
   const { table, other } = question

@@ -1,5 +1,5 @@
-// CPU time of making the rows of all topics from one file, against reading the same features alone. A second argument,
-// the root of another checkout, compares its rows with these in turn: topics.bench.ts [file] [root].
+// CPU time of making the rows of all topics from one file, compared with reading the same features alone, or with the
+// same work of another checkout, in turn, if its root is the second argument: topics.bench.ts [file] [root].
 import { join } from 'node:path'
 import { PbfReader, TOPICS, TagView, fileSource, importOsmArea, readFeatures } from '../src/index.ts'
 import { sampleFile } from './sample.ts'

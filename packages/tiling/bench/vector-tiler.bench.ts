@@ -97,7 +97,7 @@ async function report(label: string, seconds: readonly number[], path: string): 
   return archive
 }
 
-/** Number of different features at a zoom, by id. */
+/** Number of different features at a zoom, by id; features without an id count as one. */
 function countAt({ tiles }: ReadArchive, zoom: number): number {
   return new Set(tiles.filter((tile) => tile.zoom === zoom).flatMap(({ features }) => features.map(({ id }) => id)))
     .size

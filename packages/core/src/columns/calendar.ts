@@ -31,8 +31,9 @@ export function microsOfDay(text: string): bigint {
 }
 
 /**
- * Microseconds from 2000-01-01T00:00Z to an ISO date and time, or to an infinite one; the default zone is UTC. @throws
- * RangeError
+ * Microseconds from 2000-01-01T00:00Z to an ISO date and time, or to an infinite one; the default zone is UTC.
+ *
+ * @throws RangeError
  */
 export function microsOf(text: string): bigint {
   if (INFINITE.test(text)) return text.startsWith('-') ? -INFINITE_MICROS : INFINITE_MICROS - 1n

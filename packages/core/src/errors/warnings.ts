@@ -27,7 +27,7 @@ export class Warnings {
     if (example !== undefined && examples.length < MOST_EXAMPLES && !examples.includes(example)) examples.push(example)
   }
 
-  /** Adds a warning with a known count. */
+  /** Sets the warning of a code: about one thing only (count 0), or with a count that is already known. */
   add(code: string, message: string, count = 0, examples: readonly (number | string)[] = []): void {
     this.#byCode.set(code, { message, count, examples: examples.slice(0, MOST_EXAMPLES) })
   }

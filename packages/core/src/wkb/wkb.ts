@@ -1,5 +1,5 @@
 // Well-known binary: OGC 06-103r4 section 8. Heights and measures are marked by the thousands of ISO 13249-3 or by the
-// flags of PostGIS. Coordinates are never read here.
+// flags of PostGIS. Coordinates are copied as bytes here, never decoded.
 export const FLAG_Z = 0x80000000
 export const FLAG_M = 0x40000000
 export const FLAG_SRID = 0x20000000

@@ -24,7 +24,7 @@ export interface EmbeddingBatch {
 export interface EmbedProgress extends Progress {
   /** Tiles that were skipped for lack of data. */
   readonly skipped: number
-  /** Estimated seconds until the end; null before the first tiles. */
+  /** Estimated seconds until the end at the mean pace so far; null before the first tiles. */
   readonly etaSeconds: number | null
 }
 

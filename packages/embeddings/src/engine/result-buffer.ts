@@ -1,6 +1,6 @@
 import type { BatchMessage } from './protocol.ts'
 
-/** Maximum time in milliseconds between two messages, whatever their number of results. */
+/** Milliseconds after a message from which the next added results are sent at once, whatever their number. */
 const MAX_WAIT_MS = 200
 
 /** Gathers the results of neighbouring tiles into messages of up to `maxTiles` tiles. */

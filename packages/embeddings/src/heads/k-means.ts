@@ -17,7 +17,7 @@ export interface Clustering {
  * Centres of `k` clusters by k-means with seeding by k-means++ (Arthur and Vassilvitskii, 2007); deterministic for a
  * seed. A cluster that loses all vectors starts again at the vector that is farthest from its centre.
  *
- * @param vectors of `dims` numbers, one after the other; at least `k`. their mean is subtracted in place
+ * @param vectors of `dims` numbers, one after the other; at least `k`; their mean is subtracted in place
  */
 export function kMeans(
   vectors: Float32Array,

@@ -84,8 +84,8 @@ export function measures(
 }
 
 /**
- * The temperature with the least log loss, by golden-section search. The target probability of the true class is (n +
- * 1) / (n + classes), as in Platt scaling, so that a few correct examples do not give certainty.
+ * The temperature with the least log loss, by golden-section search. As in Platt scaling, the target probability of the
+ * true class is (n + 1) / (n + classes), so that a few correct examples do not give certainty.
  */
 export function fitTemperature(scores: Float32Array, labels: readonly number[], classes: number): number {
   const n = labels.length

@@ -1,7 +1,7 @@
 import { buildTextureSpectral, buildTextureSpectralV2 } from '../onnx/texture-spectral.ts'
 import type { ModelManifest } from './manifest.ts'
 
-/** The model of a request without a model. */
+/** Default model of a request. */
 export const DEFAULT_MODEL = 'dinov3-vitl16-pretrain-sat493m'
 
 /** The model whose graph is generated when needed. */

@@ -38,7 +38,7 @@ export interface DownloadRequest {
   readonly onBytes: (received: number, total: number | null) => void
 }
 
-/** Maximum number of consecutive broken transfers without a new byte. */
+/** Number of consecutive broken transfers without a new byte after which a download fails. */
 const MAX_FRUITLESS = 3
 
 /**

@@ -28,7 +28,8 @@ const RELEASED = 'released'
 
 /**
  * Runs `body` under an exclusive lock by name, across all processes and machines that share the directory. Survives
- * crashes: a lock becomes free when its process has ended, or when it is not renewed for `staleMs`.
+ * crashes: a lock becomes free at once when its process on this machine has ended, else when it is not renewed for
+ * `staleMs`.
  *
  * A lock is a sequence of files `<name>.<generation>`. A process takes it by creating the next generation exclusively.
  * Generations only grow, so a slow process cannot take a lock that was taken and released meanwhile.

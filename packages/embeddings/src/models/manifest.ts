@@ -80,7 +80,7 @@ export interface ModelManifest {
   readonly files: readonly ModelFile[]
   readonly input: {
     readonly name: string
-    /** The only size that the graph accepts; null when it accepts any tile size. */
+    /** The only size that the graph accepts; null when tiles are fed in their own size, as `tile` allows. */
     readonly size: { readonly width: number; readonly height: number } | null
     /** Meaning of each channel, in order. */
     readonly bands: readonly string[]

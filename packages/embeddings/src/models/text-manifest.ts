@@ -12,7 +12,7 @@ export interface ModelFile {
   readonly sha256: string | null
 }
 
-/** The part of a model that embeds texts into the space of its tiles, as in CLIP. */
+/** The part of a model that embeds texts into the space of its tiles, as in CLIP and similar models. */
 export interface TextManifest {
   /** The graph first, then its external data, and the tokenizer's file; all in the folder of the model's files. */
   readonly files: readonly ModelFile[]

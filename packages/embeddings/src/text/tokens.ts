@@ -9,7 +9,7 @@ export interface Tokens {
 }
 
 /**
- * Turns texts into tokens by a model's own `tokenizer.json`. The manifest decides truncation and padding, not the
+ * Turns texts into tokens by a model's own `tokenizer.json`. The manifest decides maximum length and padding, not the
  * tokenizer file.
  *
  * @throws TEXT_TOO_LONG from the returned function; texts are never truncated

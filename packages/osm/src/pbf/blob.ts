@@ -65,7 +65,7 @@ export async function* walkBlobs(file: RandomAccess): AsyncGenerator<BlobPlace> 
 }
 
 /**
- * The content of a blob. With `wait` the thread pool does the work and a promise is returned.
+ * The content of a blob. With `wait` the thread pool inflates zlib and zstd, and a promise is returned for them.
  * @throws OSM_MALFORMED when the blob is damaged or its declared size is wrong, OSM_TOO_LARGE beyond 32 MiB,
  * OSM_UNSUPPORTED for lzma and bzip2
  */

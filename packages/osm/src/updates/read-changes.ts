@@ -126,7 +126,7 @@ class ChangeHandler implements XmlHandler {
       const version = this.#pending[element.type][next[element.type]++] ?? Number.NaN
       this.#set(element.type, element.id, version, element)
     }
-    // The versions of elements that are still open stay in the list.
+    // The version of an element that is still open stays in the list.
     for (const kind of ['node', 'way', 'relation'] as const) this.#pending[kind].splice(0, next[kind])
     this.#collector.startBlock()
   }

@@ -6,7 +6,7 @@ import type { Attributes, XmlHandler } from './scan.ts'
 
 const MEMBER_TYPES: Readonly<Record<string, number>> = { node: NODE, way: WAY, relation: RELATION }
 
-/** OSM allows 2,000 nodes per way and 32,000 members per relation; an element beyond this limit is hostile. */
+/** OSM allows 2,000 nodes per way and 32,000 members per relation; an element with more parts than this is hostile. */
 const MAX_PARTS = 1 << 20
 /** Maximum length of the server's remark that is kept, in characters. */
 const MAX_REMARK = 1 << 16

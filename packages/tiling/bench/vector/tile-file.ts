@@ -1,5 +1,5 @@
-// Tiles a file of GeoJSON lines: `node tile-file.ts <features.geojsonl> <out.pmtiles> <attributes, comma-separated>
-// <drop rate>`. Includes parsing the text and writing the archive, as in a command line tool.
+// Tiles a file of GeoJSON lines. Includes parsing the text and writing the archive, as in a command line tool.
+//   node tile-file.ts <features.geojsonl> <out.pmtiles> <attributes, comma-separated> <drop rate>
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { buildPmtiles } from '../../src/vector/index.ts'
 import type { FeatureBatch } from '../../src/vector/index.ts'

@@ -24,7 +24,7 @@ export type Ranges = readonly [number, number] | readonly (readonly [number, num
 
 /** Sampling uses the level whose longer side is closest to this many pixels … */
 const SAMPLED_SIDE = 1024
-/** … and at most this many tiles (or rows of tiles in a level with strips), with about `SAMPLED_PIXELS` pixels. */
+/** … and at most this many tiles (or `SAMPLED_ROWS` rows of tiles for strips), with about `SAMPLED_PIXELS` pixels. */
 const SAMPLED_TILES = 64
 /** Large blocks are decoded up to this many pixels, but at least 16 blocks. */
 const DECODED_PIXELS = 1 << 24

@@ -29,8 +29,9 @@ export function toLngLat(epsg: number): (x: number, y: number) => Position {
 }
 
 /**
- * The CRS of an EPSG code, with the datum shift at positions in longitude and latitude. @throws UNSUPPORTED_CRS,
- * CRS_NEEDS_GRID
+ * The CRS of an EPSG code, with the datum shift at positions in longitude and latitude.
+ *
+ * @throws UNSUPPORTED_CRS, CRS_NEEDS_GRID
  */
 export function crsAt(epsg: number, places: readonly Position[]): RasterCrs {
   return withShiftAt(byCode(epsg, null, createCrsCatalogue()), places)

@@ -17,7 +17,9 @@ const converters = new Map<string, CrsConverter>()
 
 /**
  * The converter of a PROJ string. It is cached, because parsing a string costs more than many footprints and few
- * strings occur. @throws proj4's error
+ * strings occur.
+ *
+ * @throws proj4's error
  */
 export function converterOf(definition: string): CrsConverter {
   const known = converters.get(definition)

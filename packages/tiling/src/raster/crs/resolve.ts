@@ -40,7 +40,9 @@ function stated(raster: RasterInfo, catalogue: CrsCatalogue): RasterCrs {
 }
 
 /**
- * The CRS of an EPSG code, without a datum shift that depends on the position. @throws UNSUPPORTED_CRS, CRS_NEEDS_GRID
+ * The CRS of an EPSG code, without a datum shift that depends on the position.
+ *
+ * @throws UNSUPPORTED_CRS, CRS_NEEDS_GRID
  */
 export function byCode(epsg: number, crsName: string | null, catalogue: CrsCatalogue): RasterCrs {
   const crs = catalogue.find(epsg)

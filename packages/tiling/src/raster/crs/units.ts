@@ -23,7 +23,7 @@ export function unitOf({ definition }: RasterCrs): number | null {
   return CODES.get(/\+units=(\S+)/.exec(definition)?.[1] ?? 'm') ?? null
 }
 
-/** A projected CRS whose coordinates are in another unit of length; null when the unit is unknown or no length. */
+/** A projected CRS with coordinates in another unit of length; null for an unknown unit or a CRS in degrees. */
 export function inUnit(crs: RasterCrs, unit: number): RasterCrs | null {
   const meters = UNIT_METERS.get(unit)
   if (meters === undefined || unitOf(crs) === DEGREE) return null

@@ -5,7 +5,8 @@ const CODES = 4096
 
 /**
  * A reusable decoder of TIFF's LZW with its own tables; not re-entrant. Each code is a run of bytes in the output so
- * far, so the dictionary has a start and a length per code.
+ * far, so the dictionary has a start and a length per code. Strings are copied in ascending order, because the last
+ * byte of a string may be the first one of its copy.
  *
  * Source: TIFF 6.0 section 13 (codes from the most significant bit, width changes one code early).
  */

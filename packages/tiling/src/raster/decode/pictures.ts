@@ -84,8 +84,8 @@ const LERC_TYPES: readonly SampleType[] = ['int8', 'uint8', 'int16', 'uint16', '
 const LERC_HEADROOM = 1 << 16
 
 /**
- * LERC marks pixels without a value in a mask. As in libtiff, they become NaN in floating point samples; in bytes they
- * become an alpha band.
+ * LERC marks pixels without a value in a mask. As in libtiff, they become NaN in floating point samples, and the mask
+ * becomes the alpha band of bytes when the level has one more sample than the block.
  */
 async function decodeLerc(level: RasterLevel, stored: Uint8Array, shape: BlockShape): Promise<Samples> {
   const blob = unwrapLerc(stored, level, shape)

@@ -87,7 +87,7 @@ function alignTo(bytes: Uint8Array, sampleBytes: number): Uint8Array {
   return bytes.byteOffset % sampleBytes === 0 ? bytes : new Uint8Array(bytes)
 }
 
-/** Samples of an odd number of bits, packed from the most significant bit, regardless of the byte order of the file. */
+/** Samples of other sizes in bits, packed from the most significant bit, regardless of the byte order of the file. */
 function unpackBits(bytes: Uint8Array, bits: number, { rows, rowSamples }: RowLayout): Samples {
   const samples = allocateSamples(bits < 8 ? 'uint8' : bits < 16 ? 'uint16' : 'uint32', rows * rowSamples)
   const rowBytes = storedRowBytes(rowSamples, bits)
@@ -114,7 +114,7 @@ function unpackBits(bytes: Uint8Array, bits: number, { rows, rowSamples }: RowLa
   return samples
 }
 
-/** In files of the other byte order, libtiff swaps 24-bit words after packing them from the most significant bit. */
+/** In big-endian files, libtiff swaps the bytes of 24-bit samples, which are packed from the most significant bit. */
 function unpackReversedTriples(bytes: Uint8Array, count: number): Uint32Array {
   const samples = new Uint32Array(count)
   for (let i = 0, at = 0; i < count; i++, at += 3) {

@@ -113,7 +113,7 @@ export function readLevel(directory: Directory, littleEndian: boolean, limits: L
   return level
 }
 
-/** Tables come before every block; eight tables have a few kilobytes. */
+/** The tables are prepended to every block, so their size is limited; eight tables have a few kilobytes. */
 function readJpegTables(directory: Directory): Uint8Array | null {
   const tables = directory.bytes(TAG.jpegTables)
   if (tables !== null && tables.length > MAX_JPEG_TABLES) {

@@ -57,7 +57,7 @@ export function openGeoTiff(source: ByteSource, options: { readonly maxBlockByte
   }
 }
 
-/** Overviews only make sampling cheaper, so an unreadable one is left out. */
+/** Overviews only make reading cheaper, so an unreadable one is left out and another image is used. */
 function readOverview(directory: Directory, read: (directory: Directory) => RasterLevel): RasterLevel[] {
   try {
     return [read(directory)]

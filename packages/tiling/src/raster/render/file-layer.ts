@@ -112,7 +112,7 @@ interface ViewPlan {
 
 /** Plan for reading the pixels of a view. */
 interface Reading {
-  /** The window that is kept in memory for interpolation; null for nearest. */
+  /** The window that is kept in memory for a mean or an interpolation; null for nearest. */
   readonly window: PixelRect | null
   /** Null when no pixel of the raster is visible. */
   readonly need: FileNeed | null

@@ -124,7 +124,7 @@ class WindowMean {
     return count / (across.count * down.count)
   }
 
-  /** Writes the mean of each band; false when the weights of the valid pixels sum to about 0. */
+  /** Writes the mean of each band; false when the weights of the valid pixels sum to less than {@link LEAST_WEIGHT}. */
   write(across: Taps, down: Taps, to: readonly Plane[], at: number): boolean {
     for (let band = 0; band < to.length; band++) {
       const source = this.#sources[band] as Plane

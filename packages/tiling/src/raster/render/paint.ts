@@ -3,7 +3,7 @@ import type { Colormap } from './colormap.ts'
 import type { Drawn } from './drawn.ts'
 import type { Plane, ReadPixels } from './pixels.ts'
 
-/** Style of painting pixels. */
+/** Conversion of samples to the colours of a picture: bands, value ranges and an optional colormap. */
 export interface PaintStyle {
   /** 0-based, as read. */
   readonly bands: readonly number[]

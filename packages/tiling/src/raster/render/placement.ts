@@ -84,7 +84,10 @@ function fromCrs(
   }
 }
 
-/** Lowest longitude of a raster in degrees, minus half a pixel; a view's longitudes are shifted to follow it. */
+/**
+ * Longitude in degrees from which a view's longitudes are counted: the lowest one of the raster, minus half of the
+ * longitudes that it does not cover.
+ */
 function westOf({ affine: [x0, xc, xr], width, height }: Georeference): number {
   const corners = [x0, x0 + width * xc, x0 + height * xr, x0 + width * xc + height * xr]
   const span = Math.max(...corners) - Math.min(...corners)

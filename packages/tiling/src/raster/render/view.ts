@@ -25,8 +25,8 @@ export interface View {
 export const MERCATOR_EDGE = Math.PI * 6_378_137
 
 /**
- * Sets of tiles, by their names in OGC's registry and in morecantile; those in `lnglat` have two tiles at zoom 0, or
- * one tile with the whole world.
+ * Sets of tiles, by their names in OGC's registry and in morecantile. At zoom 0, those in `lnglat` have two tiles; Web
+ * Mercator has one.
  */
 export const TILE_SETS = {
   WebMercatorQuad: {

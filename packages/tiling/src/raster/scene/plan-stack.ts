@@ -106,7 +106,7 @@ function checkPiece({ file, band }: ScenePiece, files: readonly RasterInfo[]): v
     throw unsupportedLayout({ layout: 'An image whose zero is white, among the bands of a scene' })
 }
 
-/** The file with the smallest pixels. @throws SCENE_UNUSABLE when a band has no file */
+/** The file with the smallest pixels. @throws SCENE_UNUSABLE when no band has a file */
 function finestOf(bands: readonly SceneBand[], files: readonly RasterInfo[]): number {
   const used = [...new Set(bands.flatMap(({ pieces }) => pieces.map(({ file }) => file)))]
   const area = (file: number): number => {
@@ -187,8 +187,9 @@ function placeMask(file: number, { files, grid, finest }: PieceContext): Placeme
 }
 
 /**
- * Limits the reads of parts of tiles, because a VRT of a few bytes may name its files thousands of times. @throws
- * SCENE_UNUSABLE
+ * Limits the reads of parts of tiles, because a VRT of a few bytes may name its files thousands of times.
+ *
+ * @throws SCENE_UNUSABLE
  */
 function guardReads({ width, height }: Grid, bands: readonly PlannedBand[]): void {
   const reads = bands

@@ -1,7 +1,7 @@
 import type { Samples } from '../raster-info.ts'
 import type { PlaneRect, SampleRect } from './stretch.ts'
 
-/** Flag of an invalid pixel; the lower bits count its bands without data. */
+/** Flag of a pixel that is invalid regardless of its bands; the lower bits count bands without data. */
 export const INVALID = 0x8000
 
 /** Counts nodata values of a band and flags values that are not finite. */

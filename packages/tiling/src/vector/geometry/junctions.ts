@@ -8,9 +8,9 @@ const JUNCTION = 1
 const LINE_END = 0x2545f491
 
 /**
- * Finds junctions: vertices at which geometries meet or part, which simplification must keep. A vertex is a junction
- * when it occurs with different neighbours, in one feature or in several. Along a shared border of two polygons, only
- * its ends are junctions.
+ * Finds junctions: vertices at which geometries meet or part, which simplification must keep so that shared ends stay
+ * shared. A vertex is a junction when it occurs with different neighbours, in one feature or in several. Along a shared
+ * border of two polygons, only its ends are junctions.
  *
  * One bit per vertex in the order of the records. The memory limit determines the number of passes; each pass covers
  * one range of hashes. The rule is that of TopoJSON's join (M. Bostock, 2013).

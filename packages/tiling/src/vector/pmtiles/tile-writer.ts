@@ -49,7 +49,7 @@ export class TileWriter {
    * @param shrink called with the compressed tile, if given; its result is written and not shared with other tiles
    */
   async add(tileId: number, tile: Uint8Array, shrink: Shrink | null): Promise<void> {
-    // Only small tiles can be equal; large ones have location-specific geometry.
+    // Only small tiles are compared, because large ones have geometry of their own location.
     if (!isSmall(tile)) return void (await this.#enqueue(tileId, gzipTileAside(tile), shrink))
     const key = shrink ? null : hash('sha256', tile, 'base64')
     const known = key === null ? undefined : this.#seen.get(key)

@@ -107,7 +107,7 @@ export class PointCutter {
 
   /**
    * Whether the next point that is passed down to a zoom stays. Points are sorted along a Hilbert curve, so the kept
-   * ones are evenly distributed.
+   * ones have the same spatial distribution as all of them.
    */
   #isKept(zoom: number): boolean {
     const before = this.#came[zoom]!++

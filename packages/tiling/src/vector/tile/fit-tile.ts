@@ -29,7 +29,7 @@ export interface FittedTile {
   readonly dropped: number
 }
 
-/** Importance of the fragments of layers. */
+/** Rules of layers: the fragments that a tile must keep, and the importance of the others. */
 export interface LayerWeights {
   /** Whether a layer must keep all features in this tile, because it is at its highest zoom. */
   readonly isWhole: (layer: number) => boolean

@@ -7,7 +7,7 @@ import { gzip, gzipSync } from 'node:zlib'
  */
 const OPTIONS = { level: 7, memLevel: 6 } as const
 
-/** Options for tiles that fit into a window of 2^12 bytes; setting up a smaller window takes half the time. */
+/** Maximum bytes of a tile that is compressed with a window of this size, whose setup takes half the time. */
 const SMALL = 1 << 12
 const SMALL_OPTIONS = { ...OPTIONS, windowBits: 12, chunkSize: SMALL }
 

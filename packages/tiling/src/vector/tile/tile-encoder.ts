@@ -31,8 +31,8 @@ export class TileEncoder {
   }
 
   /**
-   * The chosen fragments, with lines and points of equal attributes joined into one feature, which has no id if several
-   * were joined. Complete layers are unchanged.
+   * The chosen fragments. Lines with equal attributes are joined into one feature, and so are points; a joined feature
+   * has no id. Complete layers are unchanged.
    */
   encodeCoalesced(group: TileGroup, chosen: readonly number[], isWhole: (layer: number) => boolean): Uint8Array {
     const sets = new Map<string, number[]>()
