@@ -42,6 +42,19 @@ test('the legend has the colour that a feature has on the map, whatever its valu
   })
 })
 
+test.each([
+  ['line', { 'symbol-placement': 'line' }],
+  ['point', { 'text-variable-anchor': ['top', 'bottom', 'left', 'right'], 'text-radial-offset': 0.7 }],
+  ['area', {}],
+] as const)('labels of a layer of geometry "%s" have the placement of their geometry', (geometry, placement) => {
+  const map = mapOf({ by: 'one', color: '#000000' }, [])
+  const layer = { ...map.layers[0]!, geometry, label: { property: 'name', size: 12 } } as MapDocument['layers'][number]
+  const label = compile({ ...map, layers: [layer] }).layers.find(({ type }) => type === 'symbol')
+  const names = ['symbol-placement', 'text-variable-anchor', 'text-radial-offset']
+  const layout = Object.entries(label!['layout'] as object).filter(([name]) => names.includes(name))
+  expect(Object.fromEntries(layout)).toEqual(placement)
+})
+
 test('a filter draws the features that fulfil it', () => {
   const passes = (filter: Filter, value: unknown) => {
     const [, layer] = compile(mapOf({ by: 'one', color: '#000000' }, [filter])).layers
