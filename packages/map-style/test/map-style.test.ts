@@ -50,8 +50,8 @@ test.each([
   const map = mapOf({ by: 'one', color: '#000000' }, [])
   const layer = { ...map.layers[0]!, geometry, label: { property: 'name', size: 12 } } as MapDocument['layers'][number]
   const label = compile({ ...map, layers: [layer] }).layers.find(({ type }) => type === 'symbol')
-  const names = ['symbol-placement', 'text-variable-anchor', 'text-radial-offset']
-  const layout = Object.entries(label!['layout'] as object).filter(([name]) => names.includes(name))
+  const names = new Set(['symbol-placement', 'text-variable-anchor', 'text-radial-offset'])
+  const layout = Object.entries(label!['layout'] as object).filter(([name]) => names.has(name))
   expect(Object.fromEntries(layout)).toEqual(placement)
 })
 
