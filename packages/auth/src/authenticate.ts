@@ -28,11 +28,7 @@ export function readCredentials(headers: Readonly<Record<string, HeaderValue>>):
   return { apikey: single(headers['apikey'], 'apikey'), bearer }
 }
 
-/**
- * Authentication of the worker: both headers must have the same key.
- *
- * @throws UNAUTHORIZED with a hint: the missing header, or that the headers differ
- */
+/** Authentication of the worker: both headers must have the same key. @throws UNAUTHORIZED with what is wrong */
 export async function authenticateBoth(credentials: Credentials, verify: Verify): Promise<Principal> {
   const { apikey, bearer } = credentials
   const hint = 'Send the key twice: `apikey: <KEY>` and `Authorization: Bearer <KEY>`.'

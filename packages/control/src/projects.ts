@@ -149,11 +149,7 @@ export class Projects {
     return this.#open(`join terrane.memberships m on m.organization_id = o.id where m.user_id = $1`, [userId])
   }
 
-  /**
-   * One of the projects of {@link ofMember}, by reference or id.
-   *
-   * @throws PROJECT_NOT_FOUND, also when it is another organization's, and PROJECT_AMBIGUOUS
-   */
+  /** One of {@link ofMember}, by reference or id. @throws PROJECT_NOT_FOUND for others' ones too, PROJECT_AMBIGUOUS */
   async ofMemberNamed(userId: string, name: string): Promise<ReachableProject> {
     refuseNoName(name)
     const where = `join terrane.memberships m on m.organization_id = o.id
@@ -182,10 +178,7 @@ export class Projects {
     return (await this.reach(id)).credentials
   }
 
-  /**
-   * Replaces credentials, name or both. Keys of the project that are no longer among its credentials are accepted for
-   * `overlapMs` more.
-   */
+  /** Replaces credentials, name or both. Keys that are among them no longer are accepted for `overlapMs` more. */
   async set(
     id: string,
     change: { readonly name?: string; readonly credentials?: Credentials },

@@ -18,10 +18,7 @@ interface Migration extends Recorded {
 }
 
 const FOLDER = new URL('../migrations/', import.meta.url)
-/**
- * Migrations 0001 to 0097, which the baseline (0100 to 0199) replaces: `id sha256`, one a line. A database that has recorded all of
- * a set has the schema of the baseline.
- */
+/** Migrations of before the baseline (0001 to 0097) as `id sha256`; a database with all of a set has its schema. */
 const FORMER = new URL('former.txt', FOLDER)
 /** Any constant; advisory locks of the same number exclude each other. */
 const LOCK = 7_203_384_511
@@ -92,10 +89,7 @@ async function recordedMigrations(database: Database, sets: readonly MigrationSe
   return rows.filter(({ id }) => sets.some((set) => id.startsWith(`${set}/`)))
 }
 
-/**
- * Runs the statements of a migration and records it; null statements only record it. False when it was recorded
- * already.
- */
+/** Runs a migration and records it; null statements only record it. False when it was recorded already. */
 async function record(database: Database, { id, sha256 }: Recorded, sql: string | null): Promise<boolean> {
   try {
     return await database.transaction(async (session) => {

@@ -134,10 +134,7 @@ export async function deleteFeature(session: Session, collection: Collection, id
   )
 }
 
-/**
- * A change that affects more or less than one row fails and is rolled back, because a view may have several rows with
- * an id.
- */
+/** A change of more or less than one row is rolled back, because a view may have several rows with an id. */
 async function changeOne(session: Session, id: string, text: string, { values }: Parameters): Promise<void> {
   const { rowCount } = await session.query(text, values)
   if (rowCount !== 1) throw noFeature(id)
@@ -162,9 +159,7 @@ function givenSql({ source }: Collection, body: string): string {
   return `json_populate_record(null::${source}, coalesce(nullif((${body}::json -> 'properties')::text, 'null'), '{}')::json) as given`
 }
 
-/**
- * A geometry of the body in the type of its column: single shapes become multi-geometries, missing heights become 0.
- */
+/** A geometry of the body as its column has it: single shapes become multi-geometries, missing heights 0. */
 function geometrySql(body: string, { srid, layer }: Collection, crs: Crs): string {
   const sent = `st_geomfromgeojson(nullif((${body}::json -> 'geometry')::text, 'null'))`
   const shape = fromSystem(sent, crs, srid)

@@ -99,10 +99,7 @@ function bboxConditions(text: string | null, crs: Crs, collection: Collection): 
 
 const isOpen = (end: string) => end === '..' || end === ''
 
-/**
- * RFC 3339: a moment, a day, or an interval of them with `..` for an open end. A collection without times accepts any
- * valid value and ignores it.
- */
+/** RFC 3339: a moment, a day, or an interval with `..` for an open end. Collections without times ignore it. */
 function timeConditions(text: string | null, { time }: Collection, parameters: Parameters): string[] {
   if (text === null) return []
   const ends = text.split('/')

@@ -50,11 +50,7 @@ export async function passDoor(deps: StorageDeps, request: FastifyRequest): Prom
   if (!reads && !isSecret && !(method === 'POST' && READS.has(route))) throw forbidden({ need: 'the service role key' })
 }
 
-/**
- * Requires the service role, which alone may change buckets and objects.
- *
- * @throws UNAUTHORIZED, FORBIDDEN
- */
+/** Requires the service role, which alone may change buckets and objects. @throws UNAUTHORIZED, FORBIDDEN */
 export async function requireService(deps: StorageDeps, request: FastifyRequest): Promise<void> {
   const principal = await deps.identify(request)
   if (!principal) throw unauthorized({ reason: 'missing' })

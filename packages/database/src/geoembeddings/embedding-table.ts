@@ -25,10 +25,7 @@ export interface EmbeddingTableShape {
   readonly wholeNumbers?: boolean
 }
 
-/**
- * A vector and its place. Each polygon is one ring, closed or open, `[lng, lat, lng, lat, …]` in EPSG:4326,
- * counter-clockwise.
- */
+/** A vector and its place: rings `[lng, lat, …]` in EPSG:4326, counter-clockwise, closed or open, one per polygon. */
 export interface EmbeddingRow {
   readonly id: number
   readonly polygons: readonly Float64Array[]
@@ -180,10 +177,7 @@ export async function finishEmbeddingTable(
   })
 }
 
-/**
- * Builds the HNSW index of a table that has grown beyond {@link EXACT_SEARCH_ROWS}. Returns its description, or null
- * without one.
- */
+/** Builds the HNSW index of a table beyond {@link EXACT_SEARCH_ROWS}; returns its description, or null without one. */
 export async function indexWhenLarge(
   session: Session,
   { capabilities: { engine } }: Database,
@@ -197,10 +191,7 @@ export async function indexWhenLarge(
   return buildVectorIndex(session, { name, index: fitName(tableName, '_hnsw_idx'), rows, dims, metric }, engine)
 }
 
-/**
- * Finds a geometry type for the rows of two tables, and changes the column of the first table to it if necessary.
- * Returns the expression that converts the geometries of the second one, `t`.
- */
+/** Gives the first table a geometry type for both; returns the expression that converts geometries of `t`. */
 export async function finishGeometry(session: Session, table: string, from: string): Promise<string> {
   const { rows } = await session.query<{ type: string }>(
     `select format_type(atttypid, atttypmod) as type from pg_attribute where attrelid = $1::regclass and attname = 'geom'`,

@@ -24,10 +24,7 @@ const MOST_REFERENCES = 1 << 20
 /** Pages handed over at a time. */
 const BATCH_PAGES = 4096
 
-/**
- * A reader that passes elements on to an import and writes the pages for later updates. Memory: a page of each kind,
- * and a million references.
- */
+/** Passes elements on to an import and writes pages for updates. Memory: a page of each kind, a million references. */
 export class PageRecorder implements OsmReader {
   readonly source: OsmSource
   readonly #reader: OsmReader

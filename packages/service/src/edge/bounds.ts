@@ -21,10 +21,7 @@ interface Part {
 /** Comparing every pair of more items than this takes longer than anything else about a request. */
 const MOST_UNIQUE = 1000
 
-/**
- * Where a request schema sets no bound: texts without `maxLength` (or a pattern that ends), arrays without `maxItems`, maps
- * without `maxProperties`, and `uniqueItems` on arrays that may be long. Paths are JSON pointers.
- */
+/** Parts of a request schema without a bound: texts, arrays, maps, and `uniqueItems` of long arrays. JSON pointers. */
 export function unboundedParts(schema: unknown, path = ''): string[] {
   if (schema === null || typeof schema !== 'object') return []
   const part = schema as Part

@@ -145,10 +145,7 @@ export function sourceOfTable(
   }
 }
 
-/**
- * Fields of the source's item, and the files of a scene or VRT. Files of a scene include the settings for reading them
- * again.
- */
+/** Fields of the source's item, and the files of a VRT or scene, the latter with the settings to read them again. */
 function propertiesOf(
   source: RasterSource,
   { files: named }: SourceFile,

@@ -68,10 +68,7 @@ export async function checkEmbeddingTable({ database }: Project, tableName: stri
   }
 }
 
-/**
- * An embedding table in the making: rows go into a staging table. Publication writes a GeoParquet file of it if
- * artifacts are wanted. Table, catalogue row and artifacts then appear together or not at all.
- */
+/** An embedding table in the making, in staging. Table, catalogue row and artifacts appear together or not at all. */
 export class EmbeddingOutput {
   /** Rows appended so far. */
   rows: number

@@ -36,11 +36,7 @@ interface Share {
   marks: number
 }
 
-/**
- * Assigns to rows that examples intersect the class that covers most of the row.
- *
- * @throws the errors of the sources, TOO_MANY_EXAMPLES
- */
+/** Gives rows the class of examples that covers most of them. @throws TOO_MANY_EXAMPLES, the errors of the sources */
 export async function addMet(database: Database, sources: readonly Source[], work: Work): Promise<void> {
   const { body, where, classOf, leftOut } = work
   const wanted = body.minOverlap ?? 0
@@ -85,8 +81,7 @@ async function meet(
   } catch (cause) {
     const { code, message } = cause as { code?: unknown; message: string }
     if (code === '57014') throw tooManyExamples({ why: `take more than ${TIMEOUT_MS / 60_000} minutes to be found on the rows` }, { cause }) // prettier-ignore
-    // Errors of the server about data, functions or features, and about tables that have changed since the request was
-    // checked.
+    // Errors about data, functions or features, and about tables that changed since the request was checked.
     if (typeof code === 'string' && /^(22|XX|0A)...$|^(42703|42P01)$/.test(code)) throw toError(message, cause)
     throw cause
   }

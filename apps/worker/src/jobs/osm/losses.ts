@@ -18,10 +18,7 @@ export function isAskedFor(topics: Topics | undefined, { topic }: ImportTable): 
   return !isNamed(topics) || topics.includes(topic)
 }
 
-/**
- * Warnings about elements of an extract that could not become rows. Missing nodes alone do not count, because every
- * extract ends somewhere.
- */
+/** Warnings about elements that are no rows. Missing nodes alone do not count: every extract ends somewhere. */
 export function lossWarnings({ counts, unsimplified }: Pick<ImportResult, 'counts' | 'unsimplified'>): JobWarning[] {
   const { openAreas, invalidAreas, missingMembers } = counts
   const warnings: JobWarning[] = []
