@@ -1,7 +1,9 @@
 import { quoteIdentifier, quoteLiteral, type Queryable, type Session } from '../database.ts'
 
 /** Maximum dimensions of an HNSW index over halfvec (pgvector 0.8); an index over bits accepts them as well. */
-export const MAX_INDEXED_DIMS = 4000
+const MAX_INDEXED_DIMS = 4000
+/** Up to this many rows an exact scan is fast enough (measured). */
+const EXACT_SEARCH_ROWS = 50_000
 /** Dimensions from which the signs of a vector suffice to find its neighbours among some hundred candidates. */
 const MIN_BIT_DIMS = 256
 /** A bit index with a lower recall is replaced by one over halfvec. */
@@ -31,6 +33,11 @@ export interface IndexedTable {
   readonly rows: number
   readonly dims: number
   readonly metric: 'cosine' | 'l2'
+}
+
+/** Whether a table gets an HNSW index; others are searched exactly. */
+export function needsVectorIndex(rows: number, dims: number): boolean {
+  return rows > EXACT_SEARCH_ROWS && dims <= MAX_INDEXED_DIMS
 }
 
 /**
