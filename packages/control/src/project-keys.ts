@@ -20,7 +20,7 @@ export function keysOfProject(
   return { findStoredKey: findKeyOf(keyring, projectId), checkRevoked: revocationsOf(revoked, projectId) }
 }
 
-/** Keys of one project for a verifier: others are refused, those of no project unknown. @param projectId its id */
+/** Keys of one project: keys of other projects are refused, keys without one are unknown. @param projectId its id */
 function findKeyOf(keyring: Pick<Keyring, 'find'>, projectId: string): FindKey {
   return async (sha256) => {
     const principal = await keyring.find(sha256)

@@ -186,7 +186,7 @@ class PooledDatabase implements Database {
         return await work(session)
       } catch (error) {
         await settle()
-        // A rollback is never answered after a part of an answer; the transaction ends with the connection.
+        // With a part of an answer unread, no rollback is answered; the transaction ends with the connection.
         if (isDiscarded()) throw error
         await session.client.query('rollback').catch(ignore)
         throw error

@@ -10,7 +10,7 @@ const MOST_COUNTED = 1000
 
 /** Retention of dead letters, and of events of lanes without a hook or a consumer. */
 const KEPT = `interval '30 days'`
-/** Claims due events of lane $1 for worker $6: up to $2 places ($3 for a retried one) and $4 bytes, without ids $5. */
+/** Claims due events of lane $1 for worker $6, except ids $5: up to $4 bytes and $2 places, $3 for each retried one. */
 const CLAIM = `with due as materialized (
      select e.id, e.attempts, octet_length(e.body::text) as bytes from terrane.events e
      where e.lane = $1 and e.dead_at is null and e.due_at <= clock_timestamp()

@@ -16,7 +16,7 @@ const OF_THE_ORIGIN: ReadonlySet<string> = new Set(Object.values(lists.headers).
 /** Link relations without side effects. Others make a browser open connections, load resources or store something. */
 const PLAIN_RELATIONS: ReadonlySet<string> = new Set(lists.plainRelations)
 
-/** True for a header that untrusted code may not set on a shared origin, for some values if none is given. */
+/** True for a header that untrusted code may not set on a shared origin; without a value, one that may be harmful. */
 export function isOfTheOrigin(name: string, value = ''): boolean {
   const lower = name.toLowerCase()
   if (lower === 'link') return !isPlainLink(value)

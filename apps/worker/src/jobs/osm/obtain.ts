@@ -24,7 +24,7 @@ import { findExtract } from './geofabrik.ts'
 
 /** The operator's settings for sources of data. */
 export interface OsmSourceSettings {
-  /** Sources when the request names none, comma-separated: `geofabrik`, `overpass`, files, URLs; the first to fit. */
+  /** Default sources, comma-separated: `geofabrik`, `overpass`, files, URLs; the first that meets the area. */
   readonly defaultSource: string
   readonly geofabrikUrl: string
   /** Empty when Overpass is disabled. */
