@@ -11,11 +11,7 @@ export interface Credentials {
 
 type HeaderValue = string | string[] | undefined
 
-/**
- * Reads `apikey` and `Authorization: Bearer` of a request.
- *
- * @throws UNAUTHORIZED when a header has a form that no key has
- */
+/** Reads `apikey` and `Authorization: Bearer` of a request. @throws UNAUTHORIZED for a form that no key has */
 export function readCredentials(headers: Readonly<Record<string, HeaderValue>>): Credentials {
   const authorization = single(headers['authorization'], 'Authorization')
   const bearer = authorization === null ? null : /^bearer +(\S+)$/i.exec(authorization)?.[1]

@@ -70,11 +70,7 @@ export class Projects {
     this.#sealer = sealer
   }
 
-  /**
-   * Registers a project for all apps. Its credentials are stored sealed, and its own keys are accepted from now on.
-   *
-   * @throws PROJECT_EXISTS, PROJECT_REF_INVALID, SECRETS_KEY_MISSING
-   */
+  /** Registers a project with its keys. @throws PROJECT_EXISTS, PROJECT_REF_INVALID, SECRETS_KEY_MISSING */
   async create({ organizationId, ref, name = '', credentials }: NewProject): Promise<Project> {
     if (!REF.test(ref)) throw refInvalid({ ref })
     const id = uuidv7()
@@ -106,11 +102,7 @@ export class Projects {
     return this.#one(`${SELECT} ${FROM} where p.organization_id = $1 and p.ref = $2`, [organizationId, ref])
   }
 
-  /**
-   * The project that an operator names by id, or by a reference that only one organization has.
-   *
-   * @throws PROJECT_NOT_FOUND, PROJECT_AMBIGUOUS
-   */
+  /** The project of an id, or of a reference that is unique. @throws PROJECT_NOT_FOUND, PROJECT_AMBIGUOUS */
   async named(name: string, organizationId?: string): Promise<Project> {
     refuseNoName(name)
     const { rows } = await this.#database.query<Project>(

@@ -55,11 +55,7 @@ export async function migrate(database: Database, sets: readonly MigrationSet[])
   return applied
 }
 
-/**
- * Refuses a database whose migrations of the sets do not fit this version. One without migrations passes.
- *
- * @throws SCHEMA_TOO_NEW, SCHEMA_TOO_OLD
- */
+/** Refuses a database whose migrations do not fit this version. @throws SCHEMA_TOO_NEW, SCHEMA_TOO_OLD */
 export async function refuseOtherSchema(database: Database, sets: readonly MigrationSet[]): Promise<void> {
   const { rows } = await database.query<{ there: boolean }>(
     `select to_regclass('terrane.migrations') is not null as there`,
@@ -67,11 +63,7 @@ export async function refuseOtherSchema(database: Database, sets: readonly Migra
   if (rows[0]?.there) await refuseOtherVersion((await recordedMigrations(database, sets)).map(({ id }) => id))
 }
 
-/**
- * Refuses ids of migrations that this version does not know, and an incomplete set of before the baseline.
- *
- * @throws SCHEMA_TOO_NEW, SCHEMA_TOO_OLD
- */
+/** Refuses unknown migrations, and a part of those before the baseline. @throws SCHEMA_TOO_NEW, SCHEMA_TOO_OLD */
 export async function refuseOtherVersion(ids: readonly string[]): Promise<void> {
   const former = (await formerMigrations()).map(({ id }) => id)
   const known = new Set([...former, ...(await idsOf('control')), ...(await idsOf('project'))])

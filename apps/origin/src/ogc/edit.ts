@@ -87,11 +87,7 @@ async function hasDefault(session: Session, { schema, table }: Collection, { nam
   return rows.length > 0
 }
 
-/**
- * Changes a feature. A replacement sets omitted properties to their defaults; columns that are not properties are kept.
- *
- * @throws FEATURE_NOT_FOUND
- */
+/** Changes a feature; a replacement sets omitted properties to their defaults. @throws FEATURE_NOT_FOUND */
 export async function changeFeature(
   session: Session,
   collection: Collection,

@@ -57,11 +57,7 @@ export async function requireService(deps: StorageDeps, request: FastifyRequest)
   if (principal.role !== 'service_role') throw forbidden({ need: 'the service role key' })
 }
 
-/**
- * Returns a bucket that the caller may read. Without that right, a private bucket looks like a missing one.
- *
- * @throws UNAUTHORIZED, BUCKET_NOT_FOUND
- */
+/** A bucket that the caller may read; other private ones look missing. @throws UNAUTHORIZED, BUCKET_NOT_FOUND */
 export async function readableBucket(deps: StorageDeps, request: FastifyRequest, id: string): Promise<Bucket> {
   const principal = await deps.identify(request)
   if (!principal) throw unauthorized({ reason: 'missing' })

@@ -90,9 +90,7 @@ export function vectorNumbers({ bytes, ends }: PackedBytes, dims: number): Float
   return numbers
 }
 
-/**
- * SQL condition that selects rows `t` of sources by time or by number, after `where true`. @throws the server's 22023
- */
+/** SQL condition for rows `t` of sources by time or number, after `where true`. @throws the server's 22023 */
 export async function rowsOfSources(
   database: Queryable,
   tableName: string,

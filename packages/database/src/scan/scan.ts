@@ -40,11 +40,7 @@ export async function* scan(
   else yield* scanInTurns(lend, columns, source, options)
 }
 
-/**
- * Like {@link scan}, on connections that are lent for one slice each, as the embedded database requires.
- *
- * @throws TABLE_CHANGED
- */
+/** Like {@link scan}, on connections lent for a slice each, for the embedded database. @throws TABLE_CHANGED */
 export async function* scanInTurns(
   lend: Lend,
   columns: readonly ScanColumn[],

@@ -51,10 +51,7 @@ export class PageRecorder implements OsmReader {
     return this.#reader.estimateNodes(signal)
   }
 
-  /**
-   * Each kind may be read once.
-   * @throws OSM_NOT_UPDATABLE for files that are not sorted, hold elements twice or have locations on ways
-   */
+  /** Each kind may be read once. @throws OSM_NOT_UPDATABLE for unsorted or repeated elements, and located ways */
   async read(visit: BlockVisitor, options?: ReadOptions): Promise<OsmHeader> {
     const header = await this.#reader.read(async (block) => {
       this.#take(block)

@@ -28,11 +28,7 @@ export async function readBytes(
 /** Values of another server's answer, because parsed ones need many times the memory of their text. */
 const MAX_VALUES = 1_000_000
 
-/**
- * Parses another server's JSON; its size and depth are checked first.
- *
- * @throws DOWNLOAD_TOO_LARGE, BODY_TOO_DEEP, BODY_TOO_WIDE, SyntaxError
- */
+/** Parses foreign JSON of bounded size and depth. @throws DOWNLOAD_TOO_LARGE, BODY_TOO_DEEP, BODY_TOO_WIDE */
 export async function readJson(body: AsyncIterable<Uint8Array> | null, limit: number): Promise<unknown> {
   return parseForeignJson(new TextDecoder().decode(await readBytes(body, limit)))
 }

@@ -10,11 +10,7 @@ const LONGEST_NAME = 63
 const LONGEST_LAYER = 40
 const WGS84 = 4326
 
-/**
- * The numbers of the layers to import: the named one, or all that are not empty, or the first one when all are empty.
- *
- * @throws LAYER_UNKNOWN, CONVERSION_FAILED
- */
+/** Layers to import: the named one, all with rows, or the first one. @throws LAYER_UNKNOWN, CONVERSION_FAILED */
 export function chooseLayers(layers: readonly LayerSchema[], wanted: string | undefined): number[] {
   if (layers.length === 0) throw conversionFailed({ reason: 'it has no layers' })
   if (wanted !== undefined && wanted !== ALL_LAYERS) {
