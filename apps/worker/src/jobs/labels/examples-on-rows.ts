@@ -1,9 +1,10 @@
 import type { TrainClassifier } from '@terrane/contracts/labels'
+import type { Warnings } from '@terrane/core/errors'
 import { qualified, type Database } from '@terrane/database'
 import { EMBEDDINGS_SCHEMA } from '@terrane/database/geoembeddings'
 import { tooManyExamples } from './errors.ts'
 import type { Source } from './example-sources.ts'
-import { MAX_CLASS_NAME, WITHOUT_CLASS, type LeftOut } from './left-out.ts'
+import { MAX_CLASS_NAME, WITHOUT_CLASS } from './class-names.ts'
 
 /** Maximum examples of a table. */
 const MAX_ROWS = 200_000
@@ -18,7 +19,7 @@ interface Work {
   readonly body: TrainClassifier
   readonly where: string
   readonly classOf: Map<number, string>
-  readonly leftOut: LeftOut
+  readonly leftOut: Warnings
 }
 
 interface Summary {
@@ -49,9 +50,9 @@ export async function addMet(database: Database, sources: readonly Source[], wor
       byClass.set(c, { area: Math.max(there.area, area), marks: there.marks + marks })
       shares.set(id, byClass)
     }
-    leftOut.add('EXAMPLES_WITHOUT_CLASS', WITHOUT_CLASS, summary.nameless)
-    leftOut.add('EXAMPLES_WITHOUT_PLACE', 'Examples without a geometry were left out.', summary.placeless)
-    leftOut.add('EXAMPLES_OFF_TABLE', 'Examples that meet no row of the embeddings table were left out.', summary.off, summary.classes) // prettier-ignore
+    leftOut.addUp('EXAMPLES_WITHOUT_CLASS', WITHOUT_CLASS, summary.nameless)
+    leftOut.addUp('EXAMPLES_WITHOUT_PLACE', 'Examples without a geometry were left out.', summary.placeless)
+    leftOut.addUp('EXAMPLES_OFF_TABLE', 'Examples that meet no row of the embeddings table were left out.', summary.off, summary.classes) // prettier-ignore
   }
   let [equal, small] = [0, 0]
   for (const [id, byClass] of shares) {
@@ -60,8 +61,8 @@ export async function addMet(database: Database, sources: readonly Source[], wor
     else if (first!.share < wanted) small++
     else classOf.set(id, first!.c)
   }
-  leftOut.add('EXAMPLES_CONFLICT', 'Rows that several classes cover alike were left out.', equal)
-  leftOut.add('EXAMPLES_SMALL', 'Rows that examples cover by less than minOverlap were left out.', small)
+  leftOut.addUp('EXAMPLES_CONFLICT', 'Rows that several classes cover alike were left out.', equal)
+  leftOut.addUp('EXAMPLES_SMALL', 'Rows that examples cover by less than minOverlap were left out.', small)
 }
 
 type Met = Share & { readonly id: number; readonly c: string }
