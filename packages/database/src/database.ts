@@ -31,7 +31,7 @@ export interface Database extends Queryable, AsyncDisposable {
   readonly capabilities: Capabilities
   /** Connections of the pool, and callers that are waiting for one. */
   connections(): { readonly used: number; readonly idle: number; readonly waiting: number }
-  /** Runs `work` in a transaction, rolled back when it throws. Keep it short. @param begin its first statements */
+  /** Runs `work` in a short transaction, rolled back when it throws. @param begin `begin read only; set local …` */
   transaction<T>(work: (session: Session) => Promise<T>, begin?: string): Promise<T>
   /**
    * Runs one statement without parameters in a transaction of its own, in one round trip.

@@ -1,4 +1,4 @@
-/** An array of at least `length` rows: the same, or one of twice the length that takes over its memory. */
+/** An array of at least `length` rows: the same, or one of twice the length, which detaches it for its memory. */
 export function growFloat64(array: Float64Array<ArrayBuffer>, length: number): Float64Array<ArrayBuffer> {
   return array.length >= length ? array : new Float64Array(array.buffer.transfer(8 * room(array.length, length)))
 }

@@ -4,7 +4,7 @@ import type { Http } from './http-type.ts'
 import { Gauge, onScrape, type Registry } from './metrics.ts'
 import { isStopping } from './stopping.ts'
 
-/** A dependency that must answer before the process takes work; rejects, or resolves to `'starting'` meanwhile. */
+/** A dependency that must answer before the process takes work; it rejects, or is `'starting'` until it is ready. */
 export type ReadinessCheck = () => Promise<unknown>
 
 /** Longest wait for one readiness check, in milliseconds. */

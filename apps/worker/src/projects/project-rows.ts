@@ -11,7 +11,7 @@ interface Owner {
   readonly project_id: string | null
 }
 
-/** Rows of projects in schema `terrane`. Column names become SQL, so use constants; jsonb values are never lists. */
+/** Rows of projects. Column names become SQL, so use constants; a list would become an array instead of jsonb. */
 export class ProjectRows<Row extends { readonly id: string }, Given extends Exclude<keyof Row, keyof Owner>> {
   readonly #database: Database
   readonly #table: string

@@ -7,7 +7,7 @@ import type { JobStore } from './job-store.ts'
 import { lockRun, markRun, putBack, renewHeartbeats, type Claim } from './queue-tables.ts'
 import { serveTurn } from './fair-queue.ts'
 
-/** Releases the lock of a disconnected worker, and is long enough for one with a slow event loop. */
+/** Idle time of taking a job: ends the lock of a disconnected worker, but not of one with a slow event loop. */
 const IDLE_TAKING = '30s'
 /** Longest wait for a worker that takes a job of the same task. */
 const LOCK_TAKING = '5s'

@@ -32,7 +32,7 @@ interface TableState {
   readonly changes: string
 }
 
-/** Slices of a table by pages, of the rows of one moment; changed rows end the scan, because they would be lost. */
+/** Slices of a table as it was at the start, so that others run in between; updates and deletions end the scan. */
 export class TableSlices {
   readonly #source: TableSource
   readonly #state: TableState

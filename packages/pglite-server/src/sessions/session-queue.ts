@@ -11,7 +11,7 @@ export interface SessionLimits {
   readonly idleInTransactionMs: number
   /** Idle time of a client with temporary tables, PREPARE, cursors WITH HOLD or advisory locks while others wait; 5 s by default. */
   readonly idleHoldingMs: number
-  /** Time from an interrupt to the end of the engine, default 10 s; one with data in memory is not ended. */
+  /** Time from an interrupt to the end of an engine that still runs, default 10 s; never of one with data in memory. */
   readonly stuckMs: number
 }
 

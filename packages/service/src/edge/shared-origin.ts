@@ -31,7 +31,7 @@ function isPlainLink(value: string): boolean {
   return relations.length === targets && names.length > 0 && names.every((name) => PLAIN_RELATIONS.has(name))
 }
 
-/** Whether programs answer a challenge with a token; a browser would ask for a password and keep it. */
+/** Whether a challenge asks for a token; for others a browser asks for a password and keeps it for the origin. */
 function asksForToken(value: string): boolean {
   return /^(?:bearer|dpop)\b/i.test(value) && !/\b(?:basic|digest|hoba|mutual|negotiate|ntlm|scram)\b/i.test(value)
 }

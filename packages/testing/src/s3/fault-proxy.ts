@@ -1,6 +1,6 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** Fault of a request: before, within or after the answer of the service. */
+/** Fault of a request: `reset` is before the service sees it, `lost answer` a reset after the service handled it. */
 export type Fault = 'hang' | 'reset' | '503' | 'cut' | 'stall' | 'lost answer' | 'drip'
 
 export interface FaultProxy extends AsyncDisposable {
