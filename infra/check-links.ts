@@ -21,6 +21,7 @@ for (const path of globSync('docs/decisions/[a-z]*.md', { cwd: root })) {
 }
 // A row of `Where is it decided?`: a question, links to files, and names of which one file has each.
 const rows = readFileSync(join(root, 'docs/architecture.md'), 'utf8').match(/^\| .*\?.* \| \[.*\|$/gm) ?? []
+if (rows.length === 0) broken.push('docs/architecture.md: it has no rows of `Where is it decided?`')
 for (const row of rows) {
   const [, links = '', names = ''] = row.split(' | ')
   const texts = Array.from(links.matchAll(/\]\(([^)]+)\)/g), ([, path = '']) => readText(join(root, 'docs', path)))
