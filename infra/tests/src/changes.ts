@@ -51,7 +51,7 @@ export function differsInCommentsOnly(path: string, before: string | null, after
   return withoutComments(path, before) === withoutComments(path, after)
 }
 
-/** True for documents and tests, which do not affect behaviour; fixtures may be read by other packages. */
+/** True for documents and tests, which do not affect behaviour; not for fixtures, which other packages may read. */
 function isDocumentOrTest(path: string): boolean {
   return path.endsWith('.md') || path.endsWith('.test.ts') || /^[^/]+\/[^/]+\/test\/.*\.ts$/.test(path)
 }

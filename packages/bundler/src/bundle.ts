@@ -60,7 +60,7 @@ const OPTIONS = {
   outfile: 'index.mjs',
 } as const satisfies BuildOptions
 
-/** `require` of built-in modules for CommonJS packages; sources may have a `createRequire` of their own. */
+/** `require` of built-in modules for CommonJS packages, by a name that no source has: the bundler does not see it. */
 const REQUIRE = `import { createRequire as __terraneCreateRequire } from 'node:module'; const require = __terraneCreateRequire(import.meta.url);`
 
 /**

@@ -51,7 +51,7 @@ export function toEwkb(wkb: Uint8Array, srid: number, multi: boolean): Uint8Arra
   return out.subarray(0, writeEwkb(out, 0, wkb, 0, wkb.length, srid, multi))
 }
 
-/** Writes {@link toEwkb} of `source[start, end)` into a large enough `target`, shared by many; returns the end. */
+/** Writes {@link toEwkb} of `source[start, end)` into `target`, which many share to be cheaper; returns the end. */
 export function writeEwkb(
   target: Uint8Array,
   at: number,

@@ -12,7 +12,7 @@ export interface SchemaPicture {
 
 const TEMPORARY = "array(select oid from pg_class where relpersistence = 't')"
 
-/** A stamp that changes with tables, columns, keys, views, functions, grants, members; null if snapshot $1 holds. */
+/** Changes with tables, columns, keys, views, functions, grants, members; null if no change ended since snapshot $1. */
 const STAMP = `
   select pg_current_snapshot()::text as snapshot, case when pg_current_snapshot()::text = $1 then null else concat_ws(' ',
     (select concat_ws('.', count(*), sum(xmin::text::bigint)) from pg_namespace where nspname !~ '^pg_(toast_)?temp_'),
@@ -61,7 +61,7 @@ const FUNCTIONS = `
 
 /** Maximum roles whose schema is cached. */
 const MAX_ROLES = 16
-/** Limits of reading the tables, apart from the caller's. `bytes` are of the catalog; the cache takes threefold. */
+/** Limits of reading the tables, not the caller's: others use the result. The cache takes three times `bytes`. */
 const BOUNDS = { ms: 20_000, bytes: 12 * 1024 * 1024 }
 const KEPT_SHARE = 3
 /** Milliseconds before a failed read is tried again for its role. */
