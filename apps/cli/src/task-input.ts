@@ -23,7 +23,7 @@ export function isAddress(file: string): boolean {
   return /^https?:\/\//.test(file)
 }
 
-/** Help about a command. */
+/** Text with examples for the help of a command. */
 export function examples(...lines: string[]): string {
   return `\nExamples:\n${lines.map((line) => `  $ terrane ${line}`).join('\n')}`
 }
