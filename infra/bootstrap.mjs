@@ -35,10 +35,7 @@ const commands = {
   summary: (lanes) => run('node', ['infra/tests/src/summary.ts', ...lanes]),
 }
 
-/**
- * Packages that `npm start` installs: the apps and the local stack with their dependencies, and Node (a dependency of
- * the root).
- */
+/** Packages that `npm start` installs: the apps and the local stack with their dependencies, and Node. */
 const RUNNING = ['--prod', '--filter', 'terrane', '--filter-prod', '{apps/*}...', '--filter-prod', '@terrane/local...']
 
 const [name = 'install', ...rest] = process.argv.slice(2)
@@ -100,9 +97,7 @@ async function install(selection) {
   return 0
 }
 
-/**
- * Runs a program with the repository's own binaries first on PATH, passes signals on, and resolves to its exit code.
- */
+/** Runs a program with the repository's binaries first on PATH, passes signals on, resolves to its exit code. */
 function run(program, argv, more = {}) {
   const windows = process.platform === 'win32'
   const path = `${bin}${delimiter}${process.env.PATH ?? ''}`

@@ -4,7 +4,6 @@ import { basename, dirname, join } from 'node:path'
 // Reports broken relative links of the repository's pages, including anchors, names in `Where is it decided?` that
 // their file does not contain, and decisions that no index lists; part of `pnpm check`.
 
-const SIGNPOST = /\]\(([^)]+\.ts)\) \| `(\w+)` \|/g
 const root = dirname(import.meta.dirname)
 const pages = globSync(['*.md', 'docs/**/*.md', '{packages,apps,infra}/*/*.md'], { cwd: root })
 const broken = pages.flatMap((page) => {
@@ -20,15 +19,33 @@ const index = readFileSync(join(root, 'docs/decisions/README.md'), 'utf8')
 for (const path of globSync('docs/decisions/[a-z]*.md', { cwd: root })) {
   if (!index.includes(`(${basename(path)})`)) broken.push(`docs/decisions/README.md: ${basename(path)} is not listed`)
 }
-// A table row with a file and a name that decides something: `[file](path) | `name``.
-for (const [, path = '', name = ''] of readFileSync(join(root, 'docs/architecture.md'), 'utf8').matchAll(SIGNPOST)) {
-  const file = join(root, 'docs', path)
-  const isThere = existsSync(file) && new RegExp(`^export .*\\b${name}\\b`, 'm').test(readFileSync(file, 'utf8'))
-  if (!isThere) broken.push(`docs/architecture.md: ${path} exports no ${name}`)
+// A row of `Where is it decided?`: a question, links to files, and names of which one file has each.
+const rows = readFileSync(join(root, 'docs/architecture.md'), 'utf8').match(/^\| .*\?.* \| \[.*\|$/gm) ?? []
+if (rows.length === 0) broken.push('docs/architecture.md: it has no rows of `Where is it decided?`')
+for (const row of rows) {
+  const [, links = '', names = ''] = row.split(' | ')
+  const texts = Array.from(links.matchAll(/\]\(([^)]+)\)/g), ([, path = '']) => readText(join(root, 'docs', path)))
+  const known = Array.from(names.matchAll(/`([\w.]+)`/g), ([, name = '']) => name)
+  const lost = known.filter((name) => !texts.some((text) => has(text, name)))
+  if (known.length === 0 || lost.length > 0)
+    broken.push(`docs/architecture.md: no file of this row has its name: ${row}`)
 }
 if (broken.length > 0) {
   process.stderr.write(`These links lead nowhere:\n${broken.join('\n')}\n`)
   process.exitCode = 1
+}
+
+function readText(path: string): string {
+  return existsSync(path) ? readFileSync(path, 'utf8') : ''
+}
+
+/** Whether a module declares a name, or a migration creates it; of `Class.member` the module has both. */
+function has(text: string, name: string): boolean {
+  const [first = '', member = first] = name.split('.')
+  return (
+    new RegExp(`^(?:export|create|function|const) .*\\b${first}\\b`, 'm').test(text) &&
+    new RegExp(`\\b${member}\\b`).test(text)
+  )
 }
 
 /** Anchors of a page's headings, as GitHub makes them. */

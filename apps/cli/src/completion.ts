@@ -54,10 +54,7 @@ function wordsBelow(command: Command, name: string): CommandWords[] {
   return [words, ...below.flatMap((one) => wordsBelow(one, name === '' ? one.name() : `${name} ${one.name()}`))]
 }
 
-/**
- * Prints the possible continuations of `typed`, one with its description per line, as the scripts of `completion`
- * expect it.
- */
+/** Prints the continuations of `typed` with their descriptions, one per line, for the scripts of `completion`. */
 export function complete(words: readonly CommandWords[], typed: readonly string[]): void {
   const root = new RootCommand()
   for (const { name, description, options, arguments: places } of words) {

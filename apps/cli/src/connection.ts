@@ -101,10 +101,7 @@ export async function localEnvironment(
   return { TERRANE_FUNCTIONS_URL: local(port), TERRANE_SERVICE_ROLE_KEY: serviceRoleKey }
 }
 
-/**
- * The database of the local stack, when commands use it: that of the environment, or the embedded one. Undefined for
- * any other project.
- */
+/** The database of the local stack: that of the environment, or the embedded one. Undefined for other projects. */
 export async function localDatabase(
   profile: string | undefined,
   env: NodeJS.ProcessEnv = ownEnvironment(),

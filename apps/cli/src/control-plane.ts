@@ -9,11 +9,7 @@ export interface ControlPlane {
   readonly keys: Keys
 }
 
-/**
- * Opens the control plane for the duration of a command.
- *
- * @throws CONTROL_PLANE_MISSING, SECRETS_KEY_INVALID, DATABASE_UNAVAILABLE
- */
+/** Opens the control plane for a command. @throws CONTROL_PLANE_MISSING, SECRETS_KEY_INVALID, DATABASE_UNAVAILABLE */
 export async function withControlPlane<T>(work: (control: ControlPlane) => Promise<T>): Promise<T> {
   // oxlint-disable-next-line node/no-process-env -- A command line is configured by its environment.
   const { DATABASE_URL: url, TERRANE_SECRETS_KEY: secretsKey } = process.env

@@ -120,10 +120,7 @@ export async function placeFor(connection: Connection, name: string): Promise<St
   return { bucket: EXPORTS, path: `${newFolder()}/${name}` }
 }
 
-/**
- * Downloads a stored file and removes it from the storage. An existing file is replaced only after all bytes have
- * arrived.
- */
+/** Moves a stored file to disk. An existing file is replaced only after all bytes have arrived. */
 export async function fetchAway(connection: Connection, { bucket, path }: StoredFile, to: string): Promise<void> {
   const { body } = await request(connection, `/storage/v1/object/${bucket}/${path}`)
   await replaceFile(to, body!)

@@ -32,12 +32,7 @@ export function local(port: number): string {
   return `http://127.0.0.1:${port}`
 }
 
-/**
- * Finds the running stack of the environment's folder. It must prove that it knows the folder's secret, see
- * infra/local/src/announce.ts.
- *
- * @throws NOT_CONNECTED
- */
+/** The running stack of the environment's folder, which proves to know the folder's secret. @throws NOT_CONNECTED */
 export async function findStack(env: NodeJS.ProcessEnv): Promise<LocalStack> {
   const home = stackHome(env)
   const keys = await readJson<LocalKeys>(join(home, 'keys.json'))

@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 import { enableCompileCache } from 'node:module'
 
-// Called before other modules are loaded, so that later calls use their compiled code. Node below 22.8 does not have
-// it.
+// Called before other modules are loaded, so that they use compiled code. Node below 22.8 does not have it.
 enableCompileCache?.()
 const [{ COMMANDS }, { endWithReader }, { run }] = await Promise.all([
   import('./commands/all.ts'),

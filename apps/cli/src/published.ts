@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import type { CommandWords } from './completion.ts'
 
-// The command line of the npm package. A shell runs it at every Tab, so the words are read from a file of the build,
-// without loading commands.
+// The command line of the npm package. A shell runs it at every Tab, so it reads the words from a file of the build.
 enableCompileCache?.()
 const [command, dashes, ...typed] = process.argv.slice(2)
 if (command === 'complete' && dashes === '--') {

@@ -7,10 +7,7 @@ export interface ReadersOptions {
   readonly private?: boolean
 }
 
-/**
- * Adds the options for readers to a command that makes an embedding table. By default everyone with the anon key may
- * read it.
- */
+/** Adds the options for readers of an embedding table. By default everyone with the anon key may read it. */
 export function withReaders(command: Command, on: (command: Command) => Command = onTask): Command {
   return on(command)
     .option(

@@ -48,11 +48,7 @@ export async function runTask<Name extends TaskName>(
   printOne(result as never, said(result), options.json)
 }
 
-/**
- * Waits for a job. It prints the progress and warnings to standard error. Ctrl-C cancels the job.
- *
- * @throws JobFailed, TerraneProblem
- */
+/** Waits for a job, shows its progress and warnings; Ctrl-C cancels it. @throws JobFailed, TerraneProblem */
 export async function watchTask(connection: Connection, task: TaskName, id: string): Promise<Record<string, unknown>> {
   const { jobs } = connection.client
   const stopped = new AbortController()

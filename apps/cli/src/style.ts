@@ -1,11 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { TerraneError } from '@terrane/core/errors'
 
-/**
- * A style from a file; the worker checks its content.
- *
- * @throws STYLE_UNREADABLE
- */
+/** A style from a file; the worker checks its content. @throws STYLE_UNREADABLE */
 export async function styleOf(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8'))

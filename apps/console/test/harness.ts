@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Organizations } from '@terrane/control'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
+import { unboundedBodies } from '@terrane/testing/bodies'
 import { Accounts } from '../src/accounts/accounts.ts'
 import type { HashCost } from '../src/accounts/password.ts'
 import { buildApp } from '../src/app.ts'
@@ -113,7 +114,7 @@ export async function openConsole(
   return {
     url,
     db,
-    unbounded: app.unboundedBodies,
+    unbounded: unboundedBodies(app.routeList),
     compileSchemas: () => app.compileSchemas(),
     accounts: new Accounts(db.database, hashCost ?? undefined),
     addOrganization: async (name) => (await new Organizations(db.database).create(name)).id,

@@ -80,10 +80,7 @@ const EXPOSED = [
   'retry-after',
 ]
 
-/**
- * The project's origin: `/rest/v1`, `/storage/v1` and the other APIs, and the proxies to the worker, the functions and
- * the router.
- */
+/** The project's origin: its APIs, and the proxies to the worker, the functions and the router. */
 export async function buildApp(deps: AppDeps): Promise<Http> {
   const app = createHttp({ logger: deps.logger, bodyLimit: deps.bodyLimit, edge: deps.edge, longestRequestMs: 0 })
   addHealth(app, deps.readiness, { parts: deps.partsReady, registry: deps.registry })
@@ -150,10 +147,7 @@ function required(principal: Principal | null): Principal {
   )
 }
 
-/**
- * Refuses scripts of service workers on every route, because a service worker could intercept requests of other pages
- * of this origin.
- */
+/** Refuses scripts of service workers, because these could intercept requests of other pages of this origin. */
 function refuseServiceWorkers(app: Http): void {
   app.addHook('onRequest', async ({ headers }) => {
     if (headers['service-worker'] !== undefined) throw forbidden({ need: 'an origin of its own for service workers' })

@@ -7,9 +7,7 @@ const NO_AUTH = {
   msg: 'This project has no sign-up and no sign-in of its own. Sign tokens for your users with the JWT secret of the project (HS256, claims sub, role "authenticated" and exp) and send them as Authorization: Bearer.',
 } as const
 
-/**
- * Answers 501 for `/auth/v1` with a message that supabase-js shows; otherwise `auth.signUp` reports "Failed to fetch".
- */
+/** Answers 501 for `/auth/v1`; otherwise `auth.signUp` of supabase-js reports "Failed to fetch". */
 export function authNotOffered(app: Http): void {
   app.all('/auth/v1/*', { config: { quiet: true } }, (_request, reply) =>
     reply.code(501).header('x-error-code', NO_AUTH.code).send(NO_AUTH),

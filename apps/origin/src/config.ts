@@ -162,11 +162,7 @@ const file = {
 export const settings = { app: 'origin', variables, file }
 export type OriginConfig = Config<typeof settings>
 
-/**
- * The origin's configuration.
- *
- * @throws INVALID_CONFIG with every problem
- */
+/** The origin's configuration. @throws INVALID_CONFIG with every problem */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): OriginConfig {
   return readSettings(settings, env)
 }

@@ -86,10 +86,7 @@ async function pass(
   })
 }
 
-/**
- * Proxies a WebSocket request. Sends the answer of a service that refuses it; after an upgrade the reply is no longer
- * used.
- */
+/** Proxies a WebSocket request, and sends a refusal of the service; after an upgrade the reply is not used. */
 async function passWebSocket(
   sockets: WebSockets,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
@@ -171,10 +168,7 @@ function ofStrangers(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return { ...kept, 'content-security-policy': policy, 'x-content-type-options': 'nosniff' }
 }
 
-/**
- * The body as a separate stream. A service may answer before it has read the whole body and then destroys this stream
- * only; otherwise the caller's connection would close, and a caller that is still writing would lose the answer.
- */
+/** The body as a stream of its own: a service that answers early destroys it, not the caller's connection. */
 function detachedBody({ raw }: FastifyRequest): Readable {
   const body = raw.pipe(new PassThrough())
   body.on('error', () => {})

@@ -16,10 +16,8 @@ export const OPAQUE_SERVICE_KEY = 'sb_secret_of-the-tests'
 export interface TestOrigin extends AsyncDisposable {
   readonly url: string
   readonly db: TestDatabase
-  /** Places where schemas of bodies set no limit. */
-  readonly unbounded: readonly string[]
   compileSchemas(): void
-  readonly routes: readonly { readonly method: string; readonly url: string }[]
+  readonly routes: readonly { readonly method: string; readonly url: string; readonly body: unknown }[]
   readonly keys: { readonly anon: string; readonly service: string; readonly user: string }
   /** A key of the project with these claims. */
   sign(claims: Readonly<Record<string, unknown>>): Promise<string>
@@ -64,7 +62,6 @@ export async function openOrigin(
   return {
     url,
     db,
-    unbounded: app.unboundedBodies,
     compileSchemas: () => app.compileSchemas(),
     routes: app.routeList,
     keys: { anon, service, user },

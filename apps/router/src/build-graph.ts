@@ -4,8 +4,7 @@ import { buildInProcess } from './graph/build.ts'
 import { configuredKeeper } from './graph/configured-keeper.ts'
 import type { Outcome } from './graph/keeper.ts'
 
-// Builds the graph file that other routers serve, unless it exists and is current, then exits: with code 0 when the
-// file is current, else 1.
+// Builds the graph file that other routers serve, unless it is current; ends with 0 when it is current, else 1.
 const config = readConfig(process.env)
 const { promise, resolve } = Promise.withResolvers<Outcome>()
 await using keeper = configuredKeeper(config, {

@@ -171,11 +171,7 @@ const file = {
 export const settings = { app: 'router', variables, file }
 export type RouterConfig = Config<typeof settings> & { readonly actions: readonly Action[] }
 
-/**
- * The router's configuration.
- *
- * @throws INVALID_CONFIG with every problem
- */
+/** The router's configuration. @throws INVALID_CONFIG with every problem */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): RouterConfig {
   const config = readSettings(settings, env)
   const actions = splitList(config.TERRANE_ROUTING_ACTIONS)

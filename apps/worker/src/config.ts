@@ -194,11 +194,7 @@ const file = {
 export const settings = { app: 'worker', variables, file }
 export type WorkerConfig = Config<typeof settings>
 
-/**
- * The worker's configuration.
- *
- * @throws INVALID_CONFIG with every problem
- */
+/** The worker's configuration. @throws INVALID_CONFIG with every problem */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): WorkerConfig {
   return readSettings(settings, env)
 }

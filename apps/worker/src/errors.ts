@@ -221,11 +221,7 @@ const connectionLost = defineError(
   () => ({ hint: 'Try again in a few seconds.' }),
 )
 
-/**
- * Anything thrown by a task, as an error that may be shown.
- *
- * @param disk known facts about the folder that the task wrote to
- */
+/** Anything thrown by a task, as an error that may be shown. @param disk facts about the folder that it wrote to */
 export function toShowable(thrown: unknown, disk: FullDisk = {}): TerraneError {
   for (let cause = thrown, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
     const { code } = cause as { code?: unknown }

@@ -182,7 +182,7 @@ describe('models', () => {
     })
   })
 
-  test('an unknown one is named with those that are known', async () => {
+  test('an unknown one is named with the known ones', async () => {
     const { code, stderr } = await cli(['models', 'pin', 'resnet'])
     expect(code).toBe(1)
     expect(stderr).toContain('builtin-texture-spectral-v2')

@@ -203,7 +203,7 @@ describe('a picture', () => {
           'tableName=colors&limit=1',
         ),
       ).toMatchObject(wanted(id))
-      // What is transparent has another colour, which does not count.
+      // Transparent pixels have another colour, which does not count.
       const masked = png(TILE, 6, (x) => (x < 48 ? [...color, 255] : [0, 0, 0, 0]))
       expect(await askChip(masked, 'image/png', 'tableName=colors&limit=1')).toMatchObject(wanted(id))
     }

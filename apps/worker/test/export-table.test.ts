@@ -214,7 +214,7 @@ describe('a Shapefile, which GDAL reads,', () => {
     }
   }
 
-  test('has the dimensions that any row has, and says of which it had to make them up', async () => {
+  test('has the dimensions of any row, and warns of rows that lacked them', async () => {
     await db.database
       .query(`create table deep (n int4, geom geometry); insert into deep values (1, 'SRID=4326;POINT(1 2)'),
       (2, 'SRID=4326;POINT Z(1 2 3)'), (3, 'SRID=4326;POINT M(1 2 4)'), (4, null)`)

@@ -61,7 +61,7 @@ describe(`turns (${testLane()})`, () => {
     expect(line.served.map(({ at }) => at)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
-  test('turns for many jobs at once are those that they would get one by one', async () => {
+  test('many jobs at once get the same turns as one by one', async () => {
     const one = new Line('one')
     const many = new Line('many')
     for (const line of [one, many]) await line.add('ash')

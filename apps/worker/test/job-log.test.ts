@@ -122,7 +122,7 @@ describe(`the log of a job (${testLane()})`, () => {
     expect((await database.query('select 1 from terrane.job_lines where job_id = $1', [body.id])).rows).toEqual([])
   })
 
-  test('is for those who may see the record', async () => {
+  test('is only for readers of the record', async () => {
     const { body } = await submit(worker, TASK, { tableName: 'mine' })
     const refused = await worker.app.inject({ url: `${body.links.self}/log` })
     expect(refused.statusCode).toBe(401)

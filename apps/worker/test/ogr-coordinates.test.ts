@@ -34,7 +34,7 @@ async function placesOf({ tables }: ImportResult): Promise<(readonly number[] | 
 }
 
 describe(`where rows lie (${testLane()})`, () => {
-  test('metres that pass for degrees are told of, with the rows and the remedy', async () => {
+  test('metres that pass for degrees are a warning with the rows and the remedy', async () => {
     const made = await load('name,x,y\nA,500000,5700000\nB,13.4,52.5\nC,13.4,91\n')
     expect(made.warnings).toMatchObject([{ code: 'COORDINATES_OFF_GLOBE', count: 2, examples: [1, 3] }])
     expect((await load('name,lon,lat\nA,180,-90\nB,-180,90\n')).warnings).toEqual([])

@@ -749,7 +749,7 @@ describe.each(ENGINES)('$name', ({ path }) => {
         code: 'VALIDATION_FAILED',
       },
       ...['terrane', 'terrane_staging', 'pgboss', 'geoembeddings', 'pg_catalog', 'auth', 'nowhere'].map((schema) => ({
-        name: `schema ${schema}, which nobody opened,`,
+        name: `schema ${schema}, which is not open,`,
         body: { schema },
         status: 422,
         code: 'SCHEMA_NOT_ALLOWED',

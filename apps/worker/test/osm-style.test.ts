@@ -1,7 +1,8 @@
 // Slow: maps are imported and updated in jobs.
+import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { OSM_STYLE_SCHEMA, OsmStyle } from '@terrane/contracts/osm-style'
+import { OsmStyle } from '@terrane/contracts/osm-style'
 import { TOPIC_TABLES, writePbf } from '@terrane/osm'
 import { STYLE_LIMITS, readStyle } from '@terrane/osm/styles'
 import { ChangingMap, MAP_BOX } from '@terrane/testing/changing-map'
@@ -46,7 +47,8 @@ const STYLE = {
 }
 
 describe('the schema of a style', () => {
-  const schema = Compile(OSM_STYLE_SCHEMA as never)
+  const file = new URL('../../../packages/contracts/schemas/osm-style.json', import.meta.url)
+  const schema = Compile(JSON.parse(readFileSync(file, 'utf8')) as never)
   const plain = (style: unknown): unknown => JSON.parse(JSON.stringify(style))
   const isRead = (style: unknown): boolean => {
     try {

@@ -34,7 +34,7 @@ async function ask(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, pay
 const make = (input: object, more: object = {}) =>
   ask('POST', `/schedules/${TASK}`, { cron: '0 3 * * *', timeZone: 'Europe/Zurich', input, ...more })
 
-/** Lets the time of a schedule pass, as if no worker had looked for so long. */
+/** Lets the time of a schedule pass, as if no worker had run. */
 const pass = (id: string, by = '3 days') =>
   worker.db.database.query(
     `update terrane.schedules set next_at = date_trunc('second', now() - interval '${by}') where id = $1`,

@@ -154,7 +154,7 @@ test('parts are spread over workers, within what the project may run at once', a
   expect([...places.values()].reduce((sum, n) => sum + n)).toBe(12)
 })
 
-test('the record says how many parts are done while nobody holds the job, and it counts as no load', async () => {
+test('the record says how many parts are done while no worker holds the job, and it counts as no load', async () => {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   onPart = (part) => (part === 2 ? released : undefined)
   const { body } = await submit(api, TASK, { tableName: 'shown', parts: 3 })
@@ -192,7 +192,7 @@ test('a part whose fault may pass is tried again', async () => {
   expect((await partsOf(body.id)).map(({ attempt }) => attempt)).toEqual([2, 1])
 })
 
-test('cancelling ends the parts, those that run and those that wait, and leaves nothing', async () => {
+test('cancelling ends running and waiting parts, and leaves nothing', async () => {
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
   let stopped = 0
   onPart = async (part, { signal }) => {

@@ -5,10 +5,7 @@ import { printLine } from './log.ts'
 import { cpuSeconds } from './progress.ts'
 
 const ROOT = new URL('../../../', import.meta.url)
-/**
- * Milliseconds without a log line or CPU use after which the start of an app fails. A first start may build a graph for
- * an hour.
- */
+/** Milliseconds without a log line or CPU use that fail an app's start; a first start may build a graph for an hour. */
 const STALL_MS = 180_000
 /** Processor time within {@link STALL_MS} that counts as progress, in seconds. */
 const LEAST_CPU_SECONDS = 2

@@ -9,10 +9,7 @@ type Place = readonly [number, number]
 /** Maximum pairs of places that are tried before the help reports that there is no route. */
 const ROUTE_TRIES = 24
 
-/**
- * Example commands for this running stack. Each is tested before it is printed. A command without a result is replaced
- * by a line that says so.
- */
+/** Example commands for this running stack, each tested before it is printed; a line says which have no result. */
 export async function workingCommands(stack: Stack, keys: Keys): Promise<string[]> {
   return [
     `curl ${stack.workerUrl}/capacity ${bothHeaders(keys.serviceRoleKey)}`,

@@ -17,10 +17,7 @@ interface Places {
   readonly databaseUrl: string
 }
 
-/**
- * The apps of a stack in the order of their dependencies, each with its environment. The ports in the settings connect
- * them.
- */
+/** The apps of a stack in the order of their dependencies, with their environments, connected by the ports. */
 export function appsOf(
   { home, ports, projectRef, logLevel }: Settings,
   keys: Keys,
@@ -83,8 +80,7 @@ export function appsOf(
       TERRANE_CONSOLE_PASSWORD: keys.consolePassword,
     }),
     app('origin', {
-      // Otherwise files that pass through leave twice as much unused memory in V8's young generation and in malloc's
-      // arenas.
+      // Files that pass through would double the unused memory of V8's young generation and malloc's arenas.
       NODE_OPTIONS: '--max-semi-space-size=2',
       MALLOC_ARENA_MAX: '2',
       TERRANE_CONTROL_DATABASE_URL: databaseUrl,

@@ -5,9 +5,7 @@ import { promisify } from 'node:util'
 /** Clock ticks per second of /proc on Linux. */
 const TICKS = 100
 
-/**
- * Seconds of processor time that a process has used; null when the system does not report it.
- */
+/** Seconds of processor time that a process has used; null when the system does not report it. */
 export async function cpuSeconds(pid: number): Promise<number | null> {
   try {
     if (process.platform === 'linux') {

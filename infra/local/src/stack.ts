@@ -21,12 +21,7 @@ export interface Stack extends AsyncDisposable {
   readonly databaseUrl: string
 }
 
-/**
- * Starts the database and every app in the order of their dependencies. Disposing of it stops them in reverse order. An
- * app that ends by itself is restarted.
- *
- * @param signal aborts the start
- */
+/** Starts database and apps in order, restarts apps that end; disposal stops them. @param signal aborts the start */
 export async function startStack(settings: Settings, keys: Keys, signal?: AbortSignal): Promise<Stack> {
   await refuseTakenPorts(settings)
   await using opening = new AsyncDisposableStack()

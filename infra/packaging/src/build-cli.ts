@@ -25,8 +25,7 @@ await build({
   format: 'esm',
   target: 'node22',
   banner: {
-    // Some packages are CommonJS and load modules of Node with `require`. The import has another name, because bundled
-    // code may import createRequire, too.
+    // CommonJS packages `require` modules of Node. The name differs, because bundled code may import createRequire.
     js: "import { createRequire as requireFrom } from 'node:module'\nconst require = requireFrom(import.meta.url)",
   },
 })

@@ -21,6 +21,7 @@ for await (const file of glob('**/*.d.ts', { cwd: join(folder, 'src') })) {
   await cp(join(folder, 'src', file), join(dist, file))
 }
 for await (const file of glob('**/*.browser.{js,d.ts}', { cwd: dist })) await rm(join(dist, file))
+for await (const file of glob('**/languages/files.js', { cwd: dist })) await importJson(file)
 for await (const file of glob('**/*.js', { cwd: dist })) await makeWhole(file)
 for await (const file of glob('**/browser.js', { cwd: dist })) {
   // Programs for rendering on a server import the same path.
@@ -62,6 +63,18 @@ async function compile(): Promise<void> {
 /** Declarations keep the `.ts` of their imports, which a consumer's compiler accepts only with a special option. */
 function withJsSpecifiers(declarations: string): string {
   return declarations.replace(/((?:from|import)\s*\(?\s*['"]\.{1,2}\/[^'"]+)\.ts(['"])/g, '$1.js$2')
+}
+
+/** Replaces a module of the JSON files of its folder by one that imports them, which a bundler follows. */
+async function importJson(file: string): Promise<void> {
+  const path = join(dist, file)
+  const source = resolve(folder, 'src', dirname(file))
+  const names = (await Array.fromAsync(glob('*.json', { cwd: source }))).toSorted()
+  for (const name of names) {
+    await writeFile(join(dirname(path), `${name}.js`), `export default ${await readFile(join(source, name), 'utf8')}`)
+  }
+  const imports = names.map((name, i) => `import _${i} from './${name}.js'\n`).join('')
+  await writeFile(path, `${imports}export const FILES = [${names.map((_, i) => `_${i}`).join(', ')}]\n`)
 }
 
 /** Replaces the URLs in a module by the content of their files. */

@@ -18,10 +18,7 @@ const INSTALLED = new Set([
 const THREAD = /new URL\('\.\/([\w.-]+)\.ts', import\.meta\.url\)/g
 const TEXT = /readFileSync\(new URL\('\.\/([\w.-]+)', import\.meta\.url\), 'utf8'\)/g
 
-/**
- * Code with imports of the text files that it would read from its own folder, as modules with `suffix`; and the files'
- * names.
- */
+/** Code with imports of the text files that it would read from its folder, as modules with `suffix`; their names. */
 export function withTexts(code: string, suffix: string): { readonly text: string; readonly assets: readonly string[] } {
   const assets = [...new Set(Array.from(code.matchAll(TEXT), ([, name]) => name!))]
   const imports = assets.map((name) => `import ${textOf(name)} from './${name}${suffix}';\n`).join('')
@@ -82,10 +79,7 @@ export const texts: Plugin = {
   },
 }
 
-/**
- * A thread that another thread starts, inside the bundle of that one. Outside of bundles, threads import it as a
- * module.
- */
+/** A thread that another one starts, inside the bundle of that one; elsewhere threads import it as a module. */
 const threads: Plugin = {
   name: 'threads of threads',
   setup(bundle) {
@@ -104,10 +98,7 @@ const threads: Plugin = {
   },
 }
 
-/**
- * Code with imports of the threads that it would start from its own folder, and the threads' names. `base` is an
- * expression.
- */
+/** Code with imports of the threads that it would start, and their names. `base` is an expression. */
 export function withThreads(code: string, base: string): { readonly code: string; readonly names: readonly string[] } {
   const names = [...new Set(Array.from(code.matchAll(THREAD), ([, name]) => name!))]
   const imports = names.map((name) => `import ${threadOf(name)} from './${name}.inline.js';\n`).join('')

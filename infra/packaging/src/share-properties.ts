@@ -18,10 +18,7 @@ interface Group {
   readonly shared: ReadonlySet<string>
 }
 
-/**
- * An equivalent OpenAPI document for generating types: properties that several object schemas share are in one
- * component, which those schemas extend by `allOf`.
- */
+/** An equivalent OpenAPI document whose schemas share properties through components, by `allOf`. */
 export function shareProperties(document: Node): Node {
   const left = findObjects(document, [])
   const bases: Record<string, Node> = {}

@@ -98,9 +98,7 @@ function keyOf(schema: Node): string {
   return JSON.stringify({ ...schema, description: undefined, title: undefined })
 }
 
-/**
- * The title, or the last words of the path, as many as are needed for a new name: items of `warnings` become `Warning`.
- */
+/** The title, or as many last words of the path as make a new name: items of `warnings` become `Warning`. */
 function freeName({ title }: Node, path: readonly string[], taken: Node): string {
   if (typeof title === 'string' && !(title in taken)) return title
   const words = path

@@ -7,10 +7,7 @@ import { ROOT, folderOf, supportOf } from './tiers.ts'
 export interface Changes {
   /** The earlier commit. */
   readonly since: string
-  /**
-   * Packages whose behaviour may have changed, with the number of changed lines, apart from documents, comments and
-   * tests.
-   */
+  /** Packages whose behaviour may have changed, with their changed lines, apart from documents, comments and tests. */
   readonly folders: ReadonlyMap<string, number>
   /** Whether one of the files, or a support file that it imports, was changed. */
   touch(files: readonly string[]): boolean
@@ -48,19 +45,13 @@ function linesOfFile(line: string): [path: string, lines: number] {
   return [path, added === '-' ? 1 : Number(added) + Number(deleted)]
 }
 
-/**
- * Whether two texts of a TypeScript file differ only in comments and empty lines; null means that the file does not
- * exist.
- */
+/** Whether TypeScript texts differ only in comments and empty lines; null: the file does not exist. */
 export function differsInCommentsOnly(path: string, before: string | null, after: string | null): boolean {
   if (before === null || after === null || !/\.[cm]?tsx?$/.test(path)) return false
   return withoutComments(path, before) === withoutComments(path, after)
 }
 
-/**
- * True for documents and tests, which do not affect a package's behaviour. Fixtures are not among them, because other
- * packages may read them.
- */
+/** True for documents and tests, which do not affect behaviour; not for fixtures, which other packages may read. */
 function isDocumentOrTest(path: string): boolean {
   return path.endsWith('.md') || path.endsWith('.test.ts') || /^[^/]+\/[^/]+\/test\/.*\.ts$/.test(path)
 }

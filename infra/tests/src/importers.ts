@@ -5,9 +5,7 @@ import { ROOT, TEST_FILES, lanesOfFile } from './tiers.ts'
 
 const IMPORT = /\b(?:from|import|import\(|new URL\()\s*'([^']+)'/g
 
-/**
- * Everyday test files that import a source file, directly or through others; the nearest first. Paths from the root.
- */
+/** Everyday test files that import a source file, directly or through others; nearest first, from the root. */
 export function testsThatImport(file: string): string[] {
   const importers = importersByFile()
   const tests: string[] = []

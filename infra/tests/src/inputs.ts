@@ -29,9 +29,7 @@ const folderByName = new Map(
 )
 const known = new Map<string, readonly string[]>()
 
-/**
- * Whether a file of the repository is in the key of a package's test results; true for paths outside of the repository.
- */
+/** Whether a file of the repository is in the key of a package's test results; true for outside paths. */
 export function isInput(folder: string, path: string): boolean {
   const file = relative(ROOT, path).split(sep).join('/')
   if (file === '' || file.startsWith('..') || DERIVED.test(file)) return true

@@ -38,8 +38,7 @@ export function orderOf<T extends Candidate>(
   { owed, day, seed }: { readonly owed: readonly string[]; readonly day: number; readonly seed: number },
 ): Ordered<T>[] {
   const random = seededRandom(seed)
-  // Suites that run alone are grouped, because they leave the machine half idle. They come before the others on some
-  // days only, because the budget ends at the last ones.
+  // Suites that run alone leave the machine half idle; on some days they come last, where the budget may end.
   const aloneFirst = random() < 0.5
   const shares = new Map(suites.toSorted(byTitle).map(({ title }, index) => [title, index % DAYS]))
   return suites

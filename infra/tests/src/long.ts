@@ -16,9 +16,7 @@ const BUDGET_MINUTES = Number(process.env['TERRANE_LONG_MINUTES'] || 12)
 const PLACES = 6
 const DAY_MS = 86_400_000
 
-/**
- * Tests that run in one process: a long suite, or the files of a package with random cases, with all of their cases.
- */
+/** Tests of one process: a long suite, or the files of a package with random cases, with all of their cases. */
 interface Suite extends Candidate {
   readonly name: string
   readonly folder: string
@@ -111,10 +109,7 @@ function suiteOf(name: string, folder: string, files: readonly string[], places:
   }
 }
 
-/**
- * Suites that measure memory or delays take all places, stacks of apps a half, others a third; one that mostly waits
- * takes few.
- */
+/** Suites that measure take all places, stacks of apps a half, others a third; one that mostly waits takes few. */
 function placesOf(file: string): number {
   if (file.endsWith('.alone.long.test.ts')) return PLACES
   if (mostlyWaits(file)) return 1

@@ -7,9 +7,7 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/**
- * Milliseconds without another request after which places are given, because turbo starts all tasks within a moment.
- */
+/** Milliseconds without another request after which places are given: turbo starts all tasks within a moment. */
 const QUIET_MS = 500
 
 /**

@@ -131,10 +131,7 @@ function processesFor(files: readonly string[]): number {
   return files.length > FILES_PER_PROCESS ? 2 : 1
 }
 
-/**
- * Approximate size of a package's tests: a file that needs a database or processes counts as five others, a slow one as
- * twenty.
- */
+/** Approximate size of a package's tests: a file with a database or processes counts five, a slow one twenty. */
 function sizeOf(files: readonly string[]): number {
   return files.reduce((sum, file) => sum + (reasonOfSlow(file) !== null ? 20 : tierOf(file) === 'unit' ? 1 : 5), 0)
 }

@@ -7,7 +7,7 @@ import { join, relative } from 'node:path'
 import type { FileResult, Report } from './run.ts'
 import { LANES, ROOT, folderOf, reasonOfSlow, type Lane } from './tiers.ts'
 
-/** Seconds above either of which a file is listed as slow, with the reason in its line `// Slow: …`. */
+/** A file that takes more seconds than one of these is listed as slow, with the reason in its line `// Slow: …`. */
 const SLOW_SECONDS = 20
 const SLOW_CPU_SECONDS = 60
 const SLOWEST = 20

@@ -11,11 +11,7 @@ export interface Credentials {
 
 type HeaderValue = string | string[] | undefined
 
-/**
- * Reads `apikey` and `Authorization: Bearer` of a request.
- *
- * @throws UNAUTHORIZED when a header has a form that no key has
- */
+/** Reads `apikey` and `Authorization: Bearer` of a request. @throws UNAUTHORIZED for a form that no key has */
 export function readCredentials(headers: Readonly<Record<string, HeaderValue>>): Credentials {
   const authorization = single(headers['authorization'], 'Authorization')
   const bearer = authorization === null ? null : /^bearer +(\S+)$/i.exec(authorization)?.[1]
@@ -28,11 +24,7 @@ export function readCredentials(headers: Readonly<Record<string, HeaderValue>>):
   return { apikey: single(headers['apikey'], 'apikey'), bearer }
 }
 
-/**
- * Authentication of the worker: both headers must have the same key.
- *
- * @throws UNAUTHORIZED with a hint: the missing header, or that the headers differ
- */
+/** Authentication of the worker: both headers must have the same key. @throws UNAUTHORIZED with what is wrong */
 export async function authenticateBoth(credentials: Credentials, verify: Verify): Promise<Principal> {
   const { apikey, bearer } = credentials
   const hint = 'Send the key twice: `apikey: <KEY>` and `Authorization: Bearer <KEY>`.'

@@ -2,10 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Principal } from './principal.ts'
 import { canonicalOf } from './spelling.ts'
 
-/**
- * SHA-256 of a key, lower-case hex: the only form in which a key is stored. For a token, it is the hash of the
- * canonical text.
- */
+/** SHA-256 of a key, lower-case hex: the only stored form; of a token, the hash of its canonical text. */
 export function hashKey(key: string): string {
   return createHash('sha256').update(canonicalOf(key)).digest('hex')
 }

@@ -1,13 +1,7 @@
-/**
- * `services` is an organization's key for the shared pool and the routing engine, `operator` the key of the operator of
- * the installation; the others are a project's roles.
- */
+/** `services`: an organization's key for pool and routing, `operator`: the installation's; others: project roles. */
 export type Role = 'anon' | 'authenticated' | 'service_role' | 'services' | 'operator'
 
-/**
- * Scopes of keys: a services key has the job API and the routing engine, a publishable key has tables and origins of
- * pages.
- */
+/** Scopes of keys: job API and routing engine of a services key, tables and origins of a publishable one. */
 export type KeyScope = 'jobs' | 'routes' | PublicScope
 /** A limit of a publishable key: a table, `schema.name`, or the origin of pages, `*` for any. */
 export type PublicScope = `table:${string}` | `origin:${string}`
@@ -24,10 +18,7 @@ export interface Principal {
   readonly scopes: readonly KeyScope[] | null
   /** The user's id (`sub`) of a user token. */
   readonly subject: string | null
-  /**
-   * All claims of a token, or only the role of an opaque key. They may be passed to the database as
-   * `request.jwt.claims`.
-   */
+  /** All claims of a token, or only the role of an opaque key; the database may get them as `request.jwt.claims`. */
   readonly claims: Readonly<Record<string, unknown>>
 }
 

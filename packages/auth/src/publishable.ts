@@ -21,10 +21,7 @@ export function publicLimitsOf({ role, scopes }: Principal): PublicLimits | null
   return { tables: named('table:'), origins: named('origin:') }
 }
 
-/**
- * Whether a page may use a key, by the `Origin` of its request or else by `Referer`. Without both headers, only a key
- * for any origin is accepted.
- */
+/** Whether a page may use a key, by `Origin`, else by `Referer`; without both only a key for any origin is accepted. */
 export function isFromOrigin(
   { origins }: PublicLimits,
   headers: { readonly origin?: string | undefined; readonly referer?: string | undefined },

@@ -23,10 +23,7 @@ export function canonicalOf(credential: string): string {
   return parts.map((part) => Buffer.from(part, 'base64url').toString('base64url')).join('.')
 }
 
-/**
- * The texts that name the same token. ECDSA accepts (r, n − s) for (r, s), so the holder of an ES256 token can make a
- * second text of it.
- */
+/** Texts of the same token: ECDSA accepts (r, n − s) for (r, s), so an ES256 token has a second text. */
 export function equivalentsOf(credential: string): readonly string[] {
   const [header = '', payload = '', text = '', ...more] = credential.split('.')
   const signature = Buffer.from(text, 'base64url')

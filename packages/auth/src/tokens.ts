@@ -5,10 +5,7 @@ import type { Principal, Role } from './principal.ts'
 import { headerOf, requireCanonical } from './spelling.ts'
 import type { CheckRevoked } from './token-names.ts'
 
-/**
- * Settings for verifying the tokens of a project. Algorithms are pinned: HS256 by the secret, ES256 and RS256 by the
- * JWKS.
- */
+/** Settings for verifying the tokens of a project: HS256 by the secret alone, ES256 and RS256 by the JWKS alone. */
 export interface TokenTrust {
   readonly projectRef: string
   readonly jwtSecret?: string
@@ -51,9 +48,7 @@ export async function verifyToken(token: string, trust: TokenTrust): Promise<Pri
   }
 }
 
-/**
- * Whether a verified token was signed with the project's secret, and not with a key of the JWKS, which may be replaced.
- */
+/** Whether a verified token was signed with the project's secret, and not with a key of the replaceable JWKS. */
 export function isSignedBySecret(token: string): boolean {
   return algorithmOf(token) === 'HS256'
 }
@@ -73,11 +68,7 @@ export function signToken(
     .sign(new TextEncoder().encode(jwtSecret))
 }
 
-/**
- * Verifies any HS256 token signed with the secret, e.g. a signed storage URL, and returns its claims.
- *
- * @throws UNAUTHORIZED with the reason
- */
+/** Verifies any HS256 token signed with the secret, e.g. a signed URL; returns its claims. @throws UNAUTHORIZED */
 export async function verifyClaims(token: string, jwtSecret: string, checkRevoked?: CheckRevoked): Promise<JWTPayload> {
   const claims = await verifySignature(token, { jwtSecret })
   await checkRevoked?.(token)

@@ -30,8 +30,7 @@ const MAX_KNOWN = 2000
 export function createVerifier(options: VerifierOptions): Verify {
   const keys = options.keys ?? []
   const { trust } = options
-  // Tokens signed with a constant secret stay valid until they expire, so they are cached: a map requests many tiles
-  // with one.
+  // Tokens of a constant secret are valid until they expire, so they are cached: a map asks for many tiles with one.
   const known = new LRUCache<string, Principal>({ max: MAX_KNOWN })
   return async (credential) => {
     const principal = await identify(credential)

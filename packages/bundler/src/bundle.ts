@@ -26,10 +26,7 @@ export interface Bundle {
   readonly files: ReadonlyMap<string, Uint8Array>
   /** Absolute paths; empty for uploads. */
   readonly inputs: readonly string[]
-  /**
-   * Imports that reject at run time, because they could not be fetched, as `file:line: text`; absent for a cached
-   * bundle.
-   */
+  /** Imports that reject at run time, because they could not be fetched, as `file:line: text`; none if cached. */
   readonly warnings?: readonly string[]
 }
 
@@ -63,10 +60,7 @@ const OPTIONS = {
   outfile: 'index.mjs',
 } as const satisfies BuildOptions
 
-/**
- * CommonJS packages load built-in modules with `require`, which ES modules do not have. The other names are long because
- * the bundler does not see this line, and sources have `__createRequire` of their own.
- */
+/** `require` of built-in modules for CommonJS packages, by a name that no source has: the bundler does not see it. */
 const REQUIRE = `import { createRequire as __terraneCreateRequire } from 'node:module'; const require = __terraneCreateRequire(import.meta.url);`
 
 /**
@@ -158,10 +152,7 @@ async function bundle(given: Options, root: string | null, config: readonly stri
   }
 }
 
-/**
- * The bundle with the modules that it requires by computed names; null without such names, or when one of these modules
- * cannot be bundled, as it may never be needed.
- */
+/** The bundle with modules required by computed names; null without any, or when one cannot be bundled. */
 async function withNamed(options: Options, first: Built, root: string | null): Promise<Built | null> {
   if (root === null || !requiresComputed(outputOf(first, '.mjs'))) return null
   const names = await namedModules(root, filesOf(first.metafile, root))

@@ -17,7 +17,7 @@ async function write(files: Record<string, string>): Promise<void> {
   }
 }
 
-/** What the bundle's module exports as `default`. */
+/** The default export of the bundle. */
 async function run(code: Uint8Array): Promise<unknown> {
   const file = join(folder, `${crypto.randomUUID()}.mjs`)
   await writeFile(file, code)

@@ -4,10 +4,7 @@ import { SHOWN_URL, WEBHOOK_FIELDS } from './webhook.ts'
 import { existingName } from './identifiers.ts'
 import { named, nullable, ref } from './named.ts'
 
-/**
- * Header with the depth of a chain of functions, as the functions host signed it. The origin stores it with the changes
- * of a request (setting `terrane.depth`), and the worker sends it with the events of those changes.
- */
+/** Signed depth of a chain of functions; the origin stores it with changes, the worker sends it with their events. */
 export const DEPTH_HEADER = 'x-terrane-depth'
 /** Form of a signed depth. Only the functions host knows whether the signature is right. */
 export const SIGNED_DEPTH = /^\d{1,3}\.[\w-]{43}$/

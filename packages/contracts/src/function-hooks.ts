@@ -3,16 +3,10 @@ import { TASK_NAMES, type TaskName } from './job.ts'
 const NAME = '[A-Za-z_][A-Za-z0-9_]{0,62}'
 const CHANGE = `(?:insert|delete|update(?: of ${NAME}(?:, ${NAME}){0,19})?)`
 
-/**
- * Pattern of an entry of `tables` in function.json: `insert or update of status on orders`, in the notation of
- * PostgreSQL triggers.
- */
+/** An entry of `tables` in function.json, noted as PostgreSQL triggers: `insert or update of status on orders`. */
 export const TABLE_ENTRY = `^${CHANGE}(?: or ${CHANGE}){0,2} on ${NAME}$`
 
-/**
- * Pattern of an entry of `jobs` in function.json: a task or `*`, optionally limited to one outcome, such as
- * `exportTable: failed`.
- */
+/** An entry of `jobs` in function.json: a task or `*`, possibly of one outcome, such as `exportTable: failed`. */
 export const JOB_ENTRY = `^(?:\\*|${TASK_NAMES.join('|')})(?:: (?:success|failed))?$`
 
 /** Changes of a table in schema public that a function is called for. `columns`: an update must change one; null: any. */

@@ -5,9 +5,7 @@ import { IDENTIFIER_PATTERN } from './names.ts'
 export const identifier = (description: string) =>
   Type.String({ pattern: IDENTIFIER_PATTERN, minLength: 1, maxLength: 63, description })
 
-/**
- * Name of an existing database object, with any characters except control characters. It is quoted wherever it is used.
- */
+/** Name of an existing database object: any but control characters. It is quoted wherever it is used. */
 export const existingName = (
   description: string,
   options: { readonly default?: string; readonly examples?: string[] } = {},

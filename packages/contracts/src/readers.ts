@@ -1,10 +1,6 @@
 import { Type } from 'typebox'
 
-/**
- * Fields for the owner and the readers of a new table.
- *
- * @param defaults texts about the defaults
- */
+/** Fields for the owner and the readers of a new table. @param defaults texts about the defaults */
 export const readers = (
   defaults = { ownerUuid: 'the service role', isPublic: 'true without ownerUuid, false with it' },
 ) => ({

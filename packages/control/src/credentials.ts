@@ -27,11 +27,7 @@ const Schema = Type.Object(
 )
 export type Credentials = Static<typeof Schema>
 
-/**
- * Validates credentials; members that are null are left out.
- *
- * @throws CREDENTIALS_INVALID with the fields, never with their values
- */
+/** Validates credentials; null members are left out. @throws CREDENTIALS_INVALID with fields, never with values */
 export function readCredentials(given: unknown): Credentials {
   const isObject = given !== null && typeof given === 'object' && !Array.isArray(given)
   const value = isObject ? Object.fromEntries(Object.entries(given).filter(([, member]) => member !== null)) : given

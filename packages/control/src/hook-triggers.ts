@@ -13,10 +13,7 @@ export function hookLane(id: string): string {
   return `hook:${id}`
 }
 
-/**
- * Changes a table in a transaction that waits at most 3 s for its lock. A longer wait behind a writer would block all
- * later statements on the table.
- */
+/** Changes a table within 3 s of waiting: a longer wait for its lock would block all later statements on it. */
 export function changeHookedTable<T>(database: Database, work: (session: Session) => Promise<T>): Promise<T> {
   return database.transaction(async (session) => {
     await session.query(LOCK_TIMEOUT)
@@ -24,10 +21,7 @@ export function changeHookedTable<T>(database: Database, work: (session: Session
   })
 }
 
-/**
- * Drops the trigger of a hook, even if its table was renamed. Triggers of partitions are dropped with that of their
- * table.
- */
+/** Drops the trigger of a hook, also of a renamed table; those of partitions go with that of their table. */
 export async function dropHookTrigger(session: Session, id: string): Promise<void> {
   const name = hookTriggerName(id)
   const { rows } = await session.query<{ table: string }>(

@@ -33,10 +33,7 @@ export const KEY_COLUMNS = `k.id, k.sha256, k.prefix, k.organization_id as "orga
   k.expires_at as "expiresAt", k.revoked_at as "revokedAt", k.last_used_at as "lastUsedAt"`
 export const KEY_TABLES = 'terrane.keys k left join terrane.projects p on p.id = k.project_id'
 
-/**
- * Beginning of a key, long enough to distinguish keys and too short to guess one. Tokens all begin alike, so nothing of
- * them is shown.
- */
+/** Beginning of a key, to tell keys apart but not to guess one. Tokens all begin alike, so nothing is shown. */
 export function keyPrefix(key: string): string {
   return key.startsWith('eyJ') ? 'token' : key.slice(0, Math.min(20, Math.floor(key.length / 3)))
 }

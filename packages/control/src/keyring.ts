@@ -59,11 +59,7 @@ export class Keyring {
     this.#now = options.now ?? (() => performance.now())
   }
 
-  /**
-   * The principal of a key; null for an unknown key.
-   *
-   * @throws UNAUTHORIZED when it has expired or was revoked, KEYS_UNAVAILABLE
-   */
+  /** The principal of a key; null for an unknown one. @throws UNAUTHORIZED for an ended one, KEYS_UNAVAILABLE */
   async find(sha256: string): Promise<Principal | null> {
     const now = this.#now()
     const entry = this.#known.get(sha256)

@@ -55,11 +55,7 @@ export class Keys {
     return rows
   }
 
-  /**
-   * Finds a key by its id, its whole text, or a unique beginning of it.
-   *
-   * @throws KEY_NOT_FOUND
-   */
+  /** Finds a key by its id, its whole text, or a unique beginning of it. @throws KEY_NOT_FOUND */
   async find(reference: string): Promise<KeyRecord> {
     const id = isUuid(reference) ? reference : null
     const sha256 = hashKey(reference)

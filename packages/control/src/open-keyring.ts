@@ -25,9 +25,7 @@ const USED_EVERY_MS = 60_000
 /** Timeout of a look-up in milliseconds. */
 const LOOK_UP_MS = 3000
 
-/**
- * Opens a keyring without waiting for the database. Until the database answers, keys are refused with KEYS_UNAVAILABLE.
- */
+/** Opens a keyring without waiting for the database; keys are refused with KEYS_UNAVAILABLE until it answers. */
 export function openKeyring(options: OpenKeyringOptions): OpenKeyring {
   const used = new Set<string>()
   const onLost = (error: unknown) => options.log.warn({ err: error }, 'keys cannot be followed')

@@ -40,11 +40,7 @@ export class Organizations {
     return rows
   }
 
-  /**
-   * Finds an organization by its id, or by a unique name.
-   *
-   * @throws ORGANIZATION_NOT_FOUND, ORGANIZATION_AMBIGUOUS
-   */
+  /** Finds an organization by id or unique name. @throws ORGANIZATION_NOT_FOUND, ORGANIZATION_AMBIGUOUS */
   async find(organization: string): Promise<Organization> {
     const by = isUuid(organization) ? 'id' : 'name'
     const { rows } = await this.#database.query<Organization>(

@@ -20,12 +20,7 @@ export function keysOfProject(
   return { findStoredKey: findKeyOf(keyring, projectId), checkRevoked: revocationsOf(revoked, projectId) }
 }
 
-/**
- * The keys of one project, as `findStoredKey` of a verifier: keys of other projects are refused, and keys without a
- * project count as unknown.
- *
- * @param projectId its id in the control plane
- */
+/** Keys of one project: keys of other projects are refused, keys without one are unknown. @param projectId its id */
 function findKeyOf(keyring: Pick<Keyring, 'find'>, projectId: string): FindKey {
   return async (sha256) => {
     const principal = await keyring.find(sha256)

@@ -70,11 +70,7 @@ export class Projects {
     this.#sealer = sealer
   }
 
-  /**
-   * Registers a project for all apps. Its credentials are stored sealed, and its own keys are accepted from now on.
-   *
-   * @throws PROJECT_EXISTS, PROJECT_REF_INVALID, SECRETS_KEY_MISSING
-   */
+  /** Registers a project with its keys. @throws PROJECT_EXISTS, PROJECT_REF_INVALID, SECRETS_KEY_MISSING */
   async create({ organizationId, ref, name = '', credentials }: NewProject): Promise<Project> {
     if (!REF.test(ref)) throw refInvalid({ ref })
     const id = uuidv7()
@@ -106,11 +102,7 @@ export class Projects {
     return this.#one(`${SELECT} ${FROM} where p.organization_id = $1 and p.ref = $2`, [organizationId, ref])
   }
 
-  /**
-   * The project that an operator names by id, or by a reference that only one organization has.
-   *
-   * @throws PROJECT_NOT_FOUND, PROJECT_AMBIGUOUS
-   */
+  /** The project of an id, or of a reference that is unique. @throws PROJECT_NOT_FOUND, PROJECT_AMBIGUOUS */
   async named(name: string, organizationId?: string): Promise<Project> {
     refuseNoName(name)
     const { rows } = await this.#database.query<Project>(
@@ -149,11 +141,7 @@ export class Projects {
     return this.#open(`join terrane.memberships m on m.organization_id = o.id where m.user_id = $1`, [userId])
   }
 
-  /**
-   * One of the projects of {@link ofMember}, by reference or id.
-   *
-   * @throws PROJECT_NOT_FOUND, also when it is another organization's, and PROJECT_AMBIGUOUS
-   */
+  /** One of {@link ofMember}, by reference or id. @throws PROJECT_NOT_FOUND for others' ones too, PROJECT_AMBIGUOUS */
   async ofMemberNamed(userId: string, name: string): Promise<ReachableProject> {
     refuseNoName(name)
     const where = `join terrane.memberships m on m.organization_id = o.id
@@ -182,10 +170,7 @@ export class Projects {
     return (await this.reach(id)).credentials
   }
 
-  /**
-   * Replaces credentials, name or both. Keys of the project that are no longer among its credentials are accepted for
-   * `overlapMs` more.
-   */
+  /** Replaces credentials, name or both. Keys that are among them no longer are accepted for `overlapMs` more. */
   async set(
     id: string,
     change: { readonly name?: string; readonly credentials?: Credentials },

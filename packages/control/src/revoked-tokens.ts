@@ -50,10 +50,7 @@ export class Revocations {
     this.#retryAt = 0
   }
 
-  /**
-   * @param hashes of a token and of its ids; called only when there are revocations
-   * @throws UNAUTHORIZED when one of them was revoked, KEYS_UNAVAILABLE
-   */
+  /** @param hashes of a token and of its ids, called if anything is revoked @throws UNAUTHORIZED, KEYS_UNAVAILABLE */
   async check(hashes: () => readonly string[]): Promise<void> {
     const now = performance.now()
     if (now >= this.#retryAt && (this.#isStale || now >= this.#lookedAt + this.#options.cacheMs)) {
@@ -121,10 +118,7 @@ export async function revokeTokens(database: Database, revoked: RevokedTokens): 
   })
 }
 
-/**
- * Revocations since a time, with a margin of a minute for transactions that committed later. Empty with the schema of
- * the former version, which has no revocations.
- */
+/** Revocations since a time, less a minute for late commits; empty with the former schema, which has none. */
 export async function readRevoked(database: Database, since: Date | null): Promise<RevokedPage> {
   const { rows: known } = await database.query<{ is_there: boolean }>(
     `select to_regclass('terrane.revoked_tokens') is not null as is_there`,

@@ -34,11 +34,7 @@ export function identifierOf(name: string, otherwise: string, maxLength: number)
   return /^[a-z]/.test(plain) ? plain : `${otherwise}_${plain}`
 }
 
-/**
- * Table name for a file: `My Parcels (2).gpkg` → `my_parcels_2`, `roads.v2.shp.zip` → `roads_v2`.
- *
- * @param file its name, its path or its https address
- */
+/** Table name for a file (name, path or https address): `My Parcels (2).gpkg` → `my_parcels_2`. */
 export function tableNameOf(file: string): string {
   const path = /^https?:/i.test(file) ? decoded(new URL(file).pathname) : file
   const name = path.replace(/^.*[/\\]/, '')

@@ -56,10 +56,7 @@ function endOfToken(sql: string, at: number): number {
   return endOfHidden(sql, word === null ? at : at + 1) ?? at + 1
 }
 
-/**
- * End of a text, quoted name or comment that begins at a position; null when none begins. An unclosed one extends to
- * the end.
- */
+/** End of a text, quoted name or comment that begins here, or null; an unclosed one extends to the end. */
 export function endOfHidden(sql: string, at: number): number | null {
   const after = (close: string, from: number) => {
     const found = sql.indexOf(close, from)

@@ -45,10 +45,7 @@ export async function requestCancel(
   await new Promise((resolve) => socket.once('close', resolve))
 }
 
-/**
- * Cancels the statements of a connection once a signal aborts. The request is repeated, because the server ignores one
- * that arrives before its statement.
- */
+/** Cancels statements once a signal aborts; repeats it, because the server ignores a request before its statement. */
 export class Cancellation {
   readonly #client: PoolClient
   readonly #signal: AbortSignal

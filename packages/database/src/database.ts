@@ -22,9 +22,7 @@ export interface Queryable {
 export interface Session extends Queryable {
   /** The driver's own client, e.g. for COPY. */
   readonly client: PoolClient
-  /**
-   * Closes the connection at the end of the work instead of reusing it, e.g. when an answer was not read completely.
-   */
+  /** Closes the connection after the work instead of reusing it, e.g. when an answer was not read completely. */
   discard(): void
 }
 
@@ -33,11 +31,7 @@ export interface Database extends Queryable, AsyncDisposable {
   readonly capabilities: Capabilities
   /** Connections of the pool, and callers that are waiting for one. */
   connections(): { readonly used: number; readonly idle: number; readonly waiting: number }
-  /**
-   * Runs `work` in a transaction: committed when it resolves, rolled back when it throws. Keep it short.
-   *
-   * @param begin first statements, in one round trip: `begin read only; set local …`
-   */
+  /** Runs `work` in a short transaction, rolled back when it throws. @param begin `begin read only; set local …` */
   transaction<T>(work: (session: Session) => Promise<T>, begin?: string): Promise<T>
   /**
    * Runs one statement without parameters in a transaction of its own, in one round trip.
@@ -47,26 +41,16 @@ export interface Database extends Queryable, AsyncDisposable {
   statement<Row extends QueryResultRow>(text: string, begin: string): Promise<QueryResult<Row>>
   /** Runs `work` on one connection outside a transaction. */
   session<T>(work: (session: Session) => Promise<T>): Promise<T>
-  /**
-   * The same database, bound to a signal: once it aborts, running statements are cancelled on the server and new ones
-   * are refused with the signal's reason.
-   */
+  /** The same database; once the signal aborts, running statements are cancelled and new ones are refused. */
   withSignal(signal: AbortSignal): Database
   /** The same database with a lower limit on the bytes of an answer; larger answers throw ANSWER_TOO_LARGE. */
   withAnswerBytes(bytes: number): Database
-  /**
-   * Calls `onNotify` for each NOTIFY on the channel, on a connection of its own that reconnects by itself. Returns null
-   * where the server does not deliver notifications: poll instead.
-   */
+  /** Calls `onNotify` for each NOTIFY, on an own connection that reconnects; null where nothing is delivered: poll. */
   listen(channel: string, onNotify: (payload: string) => void): Promise<AsyncDisposable | null>
   close(): Promise<void>
 }
 
-/**
- * Opens a pool and reads the capabilities of the server.
- *
- * @throws DATABASE_UNAVAILABLE when it cannot be reached
- */
+/** Opens a pool and reads the capabilities of the server. @throws DATABASE_UNAVAILABLE */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const connections = new Connections(options)
   try {
@@ -93,10 +77,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 }
 
-/**
- * Timeout of the first answer as a multiple of the connection timeout, because the embedded database may be busy for
- * others.
- */
+/** Timeout of the first answer in connection timeouts, because the embedded database may be busy for others. */
 const FIRST_ANSWER_PATIENCE = 6
 
 /** The pool of a database, and the watch over its connections. */
@@ -205,8 +186,7 @@ class PooledDatabase implements Database {
         return await work(session)
       } catch (error) {
         await settle()
-        // After an answer that was not read completely, a rollback would never be answered; the transaction ends with
-        // the connection.
+        // With a part of an answer unread, no rollback is answered; the transaction ends with the connection.
         if (isDiscarded()) throw error
         await session.client.query('rollback').catch(ignore)
         throw error
@@ -214,10 +194,7 @@ class PooledDatabase implements Database {
     })
   }
 
-  /**
-   * @param work gets a connection, a function that waits until no cancellation is in flight, and a function that tells
-   * whether the connection is discarded
-   */
+  /** @param work gets a connection, a wait for cancellations in flight, and whether the connection is discarded */
   async #lend<T>(
     work: (session: Session, settle: () => Promise<void>, isDiscarded: () => boolean) => Promise<T>,
   ): Promise<T> {

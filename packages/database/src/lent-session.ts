@@ -14,10 +14,7 @@ interface Connection {
 
 type Listener = (chunk: Buffer) => void
 
-/**
- * One connection to a server, signed in, whose bytes can be lent to code that speaks the protocol itself. Between two
- * loans statements are run on it as on any other.
- */
+/** A signed-in connection whose bytes can be lent to code that speaks the protocol; statements run between loans. */
 export class LentSession {
   /** Parameters that the server announced at the start. */
   readonly parameters: ReadonlyMap<string, string>
@@ -29,12 +26,7 @@ export class LentSession {
   readonly #own: Listener[]
   #lost = false
 
-  /**
-   * Opens the connection.
-   *
-   * @param url address of the server; its user and password are ignored
-   * @throws DATABASE_UNAVAILABLE
-   */
+  /** Opens the connection. @param url of the server; user and password are ignored @throws DATABASE_UNAVAILABLE */
   static async open(options: {
     readonly url: string
     readonly user: string
@@ -96,10 +88,7 @@ export class LentSession {
     this.#stream.resume()
   }
 
-  /**
-   * Cancels the running statement. Resolves when the server has forwarded the request, which does not affect later
-   * statements.
-   */
+  /** Cancels the running statement; resolves when the request is forwarded and cannot affect later ones. */
   async cancel(): Promise<void> {
     const { remoteAddress, remotePort } = this.#stream as Socket
     if (remoteAddress === undefined || remotePort === undefined) return

@@ -18,10 +18,7 @@ interface Migration extends Recorded {
 }
 
 const FOLDER = new URL('../migrations/', import.meta.url)
-/**
- * Migrations 0001 to 0097, which the baseline (0100 to 0199) replaces: `id sha256`, one a line. A database that has recorded all of
- * a set has the schema of the baseline.
- */
+/** Migrations of before the baseline (0001 to 0097) as `id sha256`; a database with all of a set has its schema. */
 const FORMER = new URL('former.txt', FOLDER)
 /** Any constant; advisory locks of the same number exclude each other. */
 const LOCK = 7_203_384_511
@@ -58,11 +55,7 @@ export async function migrate(database: Database, sets: readonly MigrationSet[])
   return applied
 }
 
-/**
- * Refuses a database whose migrations of the sets do not fit this version. One without migrations passes.
- *
- * @throws SCHEMA_TOO_NEW, SCHEMA_TOO_OLD
- */
+/** Refuses a database whose migrations do not fit this version. @throws SCHEMA_TOO_NEW, SCHEMA_TOO_OLD */
 export async function refuseOtherSchema(database: Database, sets: readonly MigrationSet[]): Promise<void> {
   const { rows } = await database.query<{ there: boolean }>(
     `select to_regclass('terrane.migrations') is not null as there`,
@@ -70,11 +63,7 @@ export async function refuseOtherSchema(database: Database, sets: readonly Migra
   if (rows[0]?.there) await refuseOtherVersion((await recordedMigrations(database, sets)).map(({ id }) => id))
 }
 
-/**
- * Refuses ids of migrations that this version does not know, and an incomplete set of before the baseline.
- *
- * @throws SCHEMA_TOO_NEW, SCHEMA_TOO_OLD
- */
+/** Refuses unknown migrations, and a part of those before the baseline. @throws SCHEMA_TOO_NEW, SCHEMA_TOO_OLD */
 export async function refuseOtherVersion(ids: readonly string[]): Promise<void> {
   const former = (await formerMigrations()).map(({ id }) => id)
   const known = new Set([...former, ...(await idsOf('control')), ...(await idsOf('project'))])
@@ -92,10 +81,7 @@ async function recordedMigrations(database: Database, sets: readonly MigrationSe
   return rows.filter(({ id }) => sets.some((set) => id.startsWith(`${set}/`)))
 }
 
-/**
- * Runs the statements of a migration and records it; null statements only record it. False when it was recorded
- * already.
- */
+/** Runs a migration and records it; null statements only record it. False when it was recorded already. */
 async function record(database: Database, { id, sha256 }: Recorded, sql: string | null): Promise<boolean> {
   try {
     return await database.transaction(async (session) => {

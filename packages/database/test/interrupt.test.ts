@@ -37,7 +37,7 @@ test.each(Object.entries(ENDLESS))('statement_timeout ends %s', async (_, sql) =
   expect((await own.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
 })
 
-test('a bare statement is told of its end, too', async () => {
+test('a bare statement gets its end, too', async () => {
   await own.database.session(async (session) => {
     await session.query(`set statement_timeout = '200ms'`)
     await expect(session.query(ENDLESS['a union in GEOS'])).rejects.toMatchObject(CANCELLED)

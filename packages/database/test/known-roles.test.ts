@@ -39,7 +39,7 @@ test.each([
   expect(await rightsOf(role)).toEqual({ read: trusted, write: trusted })
 })
 
-test('functions look for names where nobody else writes first', async () => {
+test('functions look for names first in schemas that no other role writes', async () => {
   const { rows } = await db.database.query<{ name: string; setting: string }>(
     `select p.oid::regprocedure::text as name, setting from pg_proc p join pg_namespace n on n.oid = p.pronamespace,
        unnest(p.proconfig) setting

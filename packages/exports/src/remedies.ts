@@ -24,9 +24,7 @@ export interface Remedy {
   readonly message: string
   /** SQL of the condition under which it changes a geometry, from the SQL of the geometry. */
   readonly changes: (geometry: string) => string
-  /**
-   * SQL of the changed geometry, from the SQL of a geometry to which `changes` applies; it may be transformed already.
-   */
+  /** SQL of the changed geometry, from that of one to which `changes` applies, transformed or not. */
   readonly change: (geometry: string) => string
   /** Whether geometries of an ISO type may need it. */
   readonly concerns: (type: number) => boolean

@@ -23,11 +23,7 @@ export type Scanner = (
   options: ScanOptions,
 ) => AsyncIterable<ScanBatch>
 
-/**
- * The rows of a source in batches. Geometries that the format cannot hold are changed and counted.
- *
- * @throws TABLE_CHANGED for a geometry of a kind that was not there when the kinds were scanned
- */
+/** Rows of a source in batches; unfit geometries are changed and counted. @throws TABLE_CHANGED for a new kind */
 export async function* readRows(
   scan: Scanner,
   { name, columns: own, geometry, from }: ExportSource,

@@ -35,11 +35,7 @@ export class ShapeFacts {
     return this.#hasCurves || this.#all[0] > this.#all[2] ? null : this.#all
   }
 
-  /**
-   * Adds a geometry; returns the box around its positions, or null without positions.
-   *
-   * @param wkb ISO WKB or EWKB
-   */
+  /** Adds a geometry; returns its box, or null without positions. @param wkb ISO WKB or EWKB */
   add(wkb: Uint8Array | null): Box | null {
     if (wkb === null) {
       this.#hasNulls = true

@@ -119,10 +119,7 @@ export async function findQuery(
   return sourceOf(fromQuery(query), 'query', await describeQuery(session, query, columns), columns)
 }
 
-/**
- * Scans the geometries when a format's header has types and system and the column does not state them. Otherwise rows
- * are read once. Rows of a later snapshot are checked against the scan when they are read.
- */
+/** Scans geometries when a header has types and system that the column does not state; later rows are checked. */
 export async function withTypes(
   database: Queryable,
   source: ExportSource,
@@ -156,18 +153,13 @@ function withShapes(source: ExportSource, geometry: SourceGeometry, { lacks }: G
   return { ...source, geometry: { ...geometry, shapes: [...new Set(shapes)] } }
 }
 
-/**
- * The columns of a query, which is not run.
- *
- * @throws as {@link findQuery}
- */
+/** The columns of a query, which is not run. @throws as {@link findQuery} */
 export async function describeQuery(
   session: Session,
   query: string,
   columns: readonly string[] | null,
 ): Promise<readonly ColumnFacts[]> {
-  // The extended protocol accepts one statement only. A query that is accepted in these brackets therefore cannot end
-  // the statement, also not in the brackets of another statement.
+  // The extended protocol takes one statement, so a query in these brackets cannot end it, or other brackets.
   const request = { text: `select * from ${fromQuery(query)} limit 0`, queryMode: 'extended' }
   const { fields } = await session.client.query(request)
   const names = fields.map(({ name }) => name)

@@ -21,10 +21,7 @@ export function daysOf(text: string): number | null {
   return day && daysTo(day)
 }
 
-/**
- * Microseconds from 1970-01-01T00:00:00 to a time stamp of an export, without regard to zones; null for an infinite
- * one.
- */
+/** Microseconds from 1970-01-01T00:00:00 to a time stamp, without regard to zones; null for an infinite one. */
 export function microsOf(text: string): bigint | null {
   const found = DATE.exec(text)
   const day = dayOf(text)
@@ -33,10 +30,7 @@ export function microsOf(text: string): bigint | null {
   return (BigInt(daysTo(day)) * DAY_SECONDS + (hours * 60n + minutes) * 60n + seconds) * MICROS + micros
 }
 
-/**
- * A date or time stamp in ISO 8601 with a four-digit year. Others become null and are counted: infinite dates, dates
- * before Christ or after the year 9999.
- */
+/** A date or time stamp in ISO 8601 with four digits of a year; others become null and are counted. */
 export function isoOrNull(text: string, { name }: ExportColumn, losses: Losses): string | null {
   const day = dayOf(text)
   if (day && day.year >= 1 && day.year <= LAST_YEAR) return text

@@ -50,10 +50,7 @@ export interface RelationColumns extends TagColumns {
   memberRoles: Uint32Array<ArrayBuffer>
 }
 
-/**
- * Some thousand elements, in columns. A reader uses the same arrays for every block: data that is needed after the
- * callback must be copied.
- */
+/** Some thousand elements in columns that a reader reuses: copy data that is needed after the callback. */
 export interface OsmBlock {
   readonly strings: StringTable
   readonly nodes: NodeColumns
@@ -149,9 +146,7 @@ export class BlockColumns implements OsmBlock {
     this.ways.refs = growFloat64(this.ways.refs, rows)
   }
 
-  /**
-   * Reserves the locations of the references `from .. to`, and sets them, and all before the first ones, to undefined.
-   */
+  /** Reserves locations of the references `from .. to`; these, and all before the first ones, are undefined. */
   startLocations(from: number, to: number): void {
     const ways = this.ways
     ways.refLon = growInt32(ways.refLon, to)

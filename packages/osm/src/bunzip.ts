@@ -11,11 +11,7 @@ const SMALL_BYTES = 8 * 1024 * 1024
 /** Packed bytes per step of the decoder, which holds a block of up to 900 kB. */
 const SLICE_BYTES = 4096
 
-/**
- * Unpacks bzip2, also of several streams behind each other as parallel packers write them.
- *
- * @throws OSM_TRUNCATED, OSM_MALFORMED, OSM_TOO_LARGE
- */
+/** Unpacks bzip2, also streams one behind the other. @throws OSM_TRUNCATED, OSM_MALFORMED, OSM_TOO_LARGE */
 export async function* bunzip(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const decoder = new Decoder()
   for await (const chunk of packed) {

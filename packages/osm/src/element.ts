@@ -39,10 +39,7 @@ export interface OsmMember {
   readonly role: string
 }
 
-/**
- * The elements of a block as objects, nodes first: for tools and tests, where an object per element is affordable.
- * Nodes without a location have `NaN` coordinates.
- */
+/** Elements of a block as objects, nodes first, for tools and tests; without a location they are at `NaN`. */
 export function* blockElements(block: OsmBlock): Generator<OsmElement> {
   const { nodes, ways, relations, strings } = block
   for (let i = 0; i < nodes.count; i++) {

@@ -1,7 +1,4 @@
-/**
- * Arrays with room for at least `length` rows: the same one when it has, else one of at least twice the length that
- * takes over its memory. The smaller array is then detached.
- */
+/** An array of at least `length` rows: the same, or one of twice the length, which detaches it for its memory. */
 export function growFloat64(array: Float64Array<ArrayBuffer>, length: number): Float64Array<ArrayBuffer> {
   return array.length >= length ? array : new Float64Array(array.buffer.transfer(8 * room(array.length, length)))
 }

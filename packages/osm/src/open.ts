@@ -18,11 +18,7 @@ const OTHER_FORMATS: Readonly<Record<string, string>> = {
   '1f8b': 'gzip within gzip or bzip2',
 }
 
-/**
- * Opens an OSM file by its content, not by its name: PBF or OSM XML, plain or packed with gzip or bzip2.
- *
- * @throws OSM_UNSUPPORTED for anything else
- */
+/** Opens an OSM file by its content: PBF or XML, plain, gzip or bzip2. @throws OSM_UNSUPPORTED */
 export async function openOsm(source: OsmSource, signal?: AbortSignal): Promise<OsmReader> {
   const plain = await unpacked(source, signal)
   return openUnpacked(plain, await firstBytes(plain, signal))

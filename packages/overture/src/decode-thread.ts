@@ -50,12 +50,7 @@ export class DecodeThread implements AsyncDisposable {
     this.#worker.on('exit', () => this.#fail(new Error('the decoding thread ended')))
   }
 
-  /**
-   * The rows of a group that touch the area. Its bytes are transferred to the thread, so the caller can no longer use
-   * them.
-   *
-   * @throws PARQUET_INVALID
-   */
+  /** The rows of a group that touch the area; the caller loses its bytes to the thread. @throws PARQUET_INVALID */
   async decode(request: GroupRequest, fileName: string): Promise<readonly DecodedRows[]> {
     if (this.#failure) throw this.#failure
     const id = this.#nextId++

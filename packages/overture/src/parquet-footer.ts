@@ -37,11 +37,7 @@ export function parseFooter(footer: Uint8Array<ArrayBuffer>): FileMetaData {
   return parquetMetadata(footer.buffer, { geoparquet: false })
 }
 
-/**
- * Opens a GeoParquet file and checks its footer.
- *
- * @throws PARQUET_INVALID, and what reading throws
- */
+/** Opens a GeoParquet file and checks its footer. @throws PARQUET_INVALID, what reading throws */
 export async function openParquet(source: RangeSource, url: string): Promise<ParquetFile> {
   const file = await RemoteFile.open(source, url, FIRST_READ)
   const name = new URL(url).pathname.split('/').at(-1) ?? url

@@ -13,11 +13,7 @@ export function familyOf(wkb: Uint8Array): Family {
   return code === 3 || code === 6 ? 'polygon' : 'other'
 }
 
-/**
- * Whether a point, line or polygon geometry has a point in common with an area.
- *
- * @throws WkbError
- */
+/** Whether a point, line or polygon geometry has a point in common with an area. @throws WkbError */
 export function touches(wkb: Uint8Array, aoi: Aoi): boolean {
   return geometryTouches(new WkbCursor(wkb), aoi)
 }

@@ -4,10 +4,7 @@ import type { Http } from './http-type.ts'
 import { Gauge, onScrape, type Registry } from './metrics.ts'
 import { isStopping } from './stopping.ts'
 
-/**
- * A dependency that must answer before the process takes work; throws or rejects when it does not, resolves to
- * `'starting'` while it is still being made ready.
- */
+/** A dependency that must answer before the process takes work; it rejects, or is `'starting'` until it is ready. */
 export type ReadinessCheck = () => Promise<unknown>
 
 /** Longest wait for one readiness check, in milliseconds. */

@@ -53,10 +53,7 @@ const LONGEST_REQUEST_MS = 120_000
 
 const REQUEST_ID = /^[\w.:/+=-]{1,128}$/
 
-/**
- * Makes an app's HTTP server, not yet listening: request ids (`x-request-id` accepted when valid, else made; echoed),
- * validation (bodies as they are, query and path converted), problem answers, also for unknown routes.
- */
+/** Makes an app's HTTP server, not yet listening: request ids, validation, problem answers also for unknown routes. */
 export function createHttp(options: HttpOptions): Http {
   const loggerInstance: FastifyBaseLogger = options.logger
   const { trustedProxies } = options.edge ?? BARE_EDGE
@@ -133,10 +130,7 @@ export function createHttp(options: HttpOptions): Http {
   return app
 }
 
-/**
- * Makes the routes of a scope accept a DELETE without a body for any content type, because many clients send
- * `Content-Type: application/json` with everything.
- */
+/** Accepts a DELETE without a body of any content type, because many clients send `application/json` with all. */
 export function acceptEmptyDeletes(scope: Http): void {
   parseJson(scope, true)
 }

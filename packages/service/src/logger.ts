@@ -32,10 +32,7 @@ export interface LoggerOptions {
 /** Maximum characters of held lines; beyond them lines are written before the turn ends. */
 const MOST_HELD = 64 * 1024
 
-/**
- * Makes a process's logger: JSON lines, or readable ones when stdout is a terminal or `format` requests them. The
- * message is a constant phrase; data goes into fields with units.
- */
+/** Makes a logger of JSON lines, or readable ones on a terminal. Messages are constant; fields have data with units. */
 export function createLogger(options: LoggerOptions): Logger {
   const format = options.format ?? (process.stdout.isTTY ? 'pretty' : 'json')
   const settings = {

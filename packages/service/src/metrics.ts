@@ -13,10 +13,7 @@ const COLLECT_WAIT_MS = 1000
 
 const collectors = new WeakMap<object, Collector>()
 
-/**
- * Sets a gauge anew whenever the metrics are read. A collector that fails, or takes longer than a second, leaves the
- * values of its last run, and `terrane_metric_age_seconds` is their age.
- */
+/** Sets a gauge at each scrape; a failed or slow one stays, and `terrane_metric_age_seconds` is its age. */
 export function onScrape(gauge: Gauge, collect: () => void | Promise<void>): void {
   const collector = new Collector(collect)
   collectors.set(gauge, collector)
@@ -87,10 +84,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Adds `GET /metrics` in the Prometheus text format, for requests with the operator's key as Bearer, and a histogram of
- * request durations by route and status. `serve` shows the same on a port of its own where one is set.
- */
+/** Adds `GET /metrics` for the operator's key, and durations of requests by route and status. */
 export function addMetrics(app: Http, registry: Registry, { metricsKey }: EdgeSettings = BARE_EDGE): void {
   app.decorate('metrics', registry)
   const duration = new Histogram({
@@ -113,11 +107,7 @@ export function addMetrics(app: Http, registry: Registry, { metricsKey }: EdgeSe
   })
 }
 
-/**
- * Serves metrics without a key on a port of their own; null when the port is 0.
- *
- * @throws ADDRESS_IN_USE
- */
+/** Serves metrics without a key on a port of their own; null when the port is 0. @throws ADDRESS_IN_USE */
 export async function serveMetrics({ metrics, log }: Http, host: string, port: number): Promise<Disposable | null> {
   if (port === 0) return null
   const server = createServer((request, response) => {

@@ -56,10 +56,7 @@ export function statusOf(kind: ErrorKind): number {
   return STATUS[kind]
 }
 
-/**
- * Turns anything thrown into a problem body. Errors outside of a catalogue become a 500 without internals; the caller
- * logs the cause.
- */
+/** Turns anything thrown into a problem body; outside of a catalogue a 500 without internals, for callers to log. */
 export function toProblem(thrown: unknown, instance: string): Problem {
   const error = normalise(thrown)
   const status = STATUS[error.kind]
@@ -89,11 +86,7 @@ export function problemHandler(thrown: FastifyError, request: FastifyRequest, re
   void reply.code(problem.status).type('application/problem+json').serializer(JSON.stringify).send(problem)
 }
 
-/**
- * Sets `Retry-After` of an answer that has none: the `retrySeconds` of its error, else 5 for 429 and 503.
- *
- * @param thrown anything thrown
- */
+/** Sets a missing `Retry-After`: the `retrySeconds` of the error, else 5 for 429 and 503. @param thrown anything */
 export function tellRetry(reply: FastifyReply, status: number, thrown: unknown): void {
   const told = (thrown as { readonly retrySeconds?: number | null } | null)?.retrySeconds
   const seconds = told ?? (status === 429 || status === 503 ? RETRY_SECONDS : null)
@@ -163,10 +156,7 @@ function validationError(validation: readonly AjvError[], context: string): Terr
   return new TerraneError('VALIDATION_FAILED', 'invalid', text, { errors })
 }
 
-/**
- * Removes the errors of unrelated branches of a union. Errors of the branch that matches the value's type and constants
- * stay; without such a branch one error lists the accepted values.
- */
+/** Keeps the errors of a union's matching branch by type and constants; without one, one error lists the values. */
 function withoutBranches(validation: readonly AjvError[]): AjvError[] {
   const errors: AjvError[] = []
   // The error of a union comes after those of its branches.

@@ -13,11 +13,7 @@ declare module 'fastify' {
 /** Values with fewer parts than this get all their errors at once. */
 const FEW_PARTS = 2000
 
-/**
- * Compiles the schemas of an app when the first request needs them: an app has hundreds, compiling all takes a second,
- * and many are never used. A schema that cannot be compiled is found by `compileSchemas`, which the tests of each app
- * call.
- */
+/** Compiles schemas at their first request: all take a second, many are never used. `compileSchemas` tests them. */
 export class LateSchemas {
   readonly #all: (() => unknown)[] = []
 

@@ -41,10 +41,7 @@ interface SecretsKeySettings {
   readonly TERRANE_SERVICE_ROLE_KEY?: string | undefined
 }
 
-/**
- * The key for sealing that an app's settings name. In local mode without one it is derived from the JWT secret, or from the
- * service key. Null when there is none, or it is malformed.
- */
+/** The key for sealing by settings, in local mode derived from JWT secret or service key; null if none or malformed. */
 export function readSecretsKey(settings: SecretsKeySettings): Buffer | null {
   if (settings.TERRANE_SECRETS_KEY) return parseSecretsKey(settings.TERRANE_SECRETS_KEY)
   const secret = settings.TERRANE_JWT_SECRET ?? settings.TERRANE_SERVICE_ROLE_KEY

@@ -22,9 +22,7 @@ export interface ServeOptions {
 
 /** Work that an app ends before its dependencies are closed. */
 export interface StopPhases {
-  /**
-   * Ends or hands over background work such as jobs. The app still answers meanwhile, but reports that it is not ready.
-   */
+  /** Ends or hands over background work; the app still answers meanwhile, but reports that it is not ready. */
   readonly work?: (budgetMs: number) => Promise<void>
   /** Waits for answers outside of the app's own routes, while connections are drained. */
   readonly requests?: (budgetMs: number) => Promise<void>

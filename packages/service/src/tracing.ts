@@ -114,10 +114,7 @@ export class Phases {
   }
 }
 
-/**
- * Makes asynchronous calls of an object spans, named after it and the method; returns the object itself without
- * tracing.
- */
+/** Makes asynchronous calls of an object spans, named after it and the method; only where there is tracing. */
 export function tracedCalls<T extends object>(name: string, object: T): T {
   if (!isOpen) return object
   return new Proxy(object, {

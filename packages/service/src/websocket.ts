@@ -16,12 +16,7 @@ type UpgradingServer = Server & { shouldUpgradeCallback: (request: IncomingMessa
 
 const KEY = /^[A-Za-z0-9+/]{22}==$/
 
-/**
- * Handles WebSocket requests below a path; an invalid handshake is answered with 400. Other upgrade requests are
- * handled as plain requests.
- *
- * @param prefix path with its slash at the end
- */
+/** Handles WebSockets below a path ending in `/`; 400 for invalid handshakes, other upgrades are plain requests. */
 export function onWebSocket(
   server: Server,
   prefix: string,

@@ -18,9 +18,7 @@ export interface Walk {
   readonly flat: boolean
 }
 
-/**
- * Keys whose entries are in a folder, by code points. Reads only the folders that can hold requested keys, one by one.
- */
+/** Keys whose entries are in a folder, by code points; reads only folders that can hold requested keys. */
 export async function* walk(folder: string, asked: Walk, above = ''): AsyncGenerator<Found> {
   const { prefix, after, flat } = asked
   for (const { key, path } of await children(folder, above)) {

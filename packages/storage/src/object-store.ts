@@ -140,11 +140,7 @@ export function isHeaderValue(text: string): boolean {
   return text.length <= MAX_HEADER && /^[\x20-\x7e]*$/.test(text)
 }
 
-/**
- * Refuses values that a later download could not send as headers.
- *
- * @throws INVALID_HEADER_VALUE
- */
+/** Refuses values that a later download could not send as headers. @throws INVALID_HEADER_VALUE */
 export function checkHeaders({ contentType = '', cacheControl = '' }: PutOptions): void {
   if (!isHeaderValue(contentType)) throw invalidHeader({ name: 'contentType', limit: MAX_HEADER })
   if (!isHeaderValue(cacheControl)) throw invalidHeader({ name: 'cacheControl', limit: MAX_HEADER })
@@ -168,10 +164,7 @@ export interface Upload {
   discard(): Promise<void>
 }
 
-/**
- * Uploads under a temporary key and leaves the object there until it is placed: half a file never has the final key,
- * even in a storage without atomic uploads, and its owner can be set before it appears.
- */
+/** Uploads under a temporary key until it is placed, so that the final key never has half a file. */
 export async function upload(
   store: ArtifactStore,
   address: ObjectAddress,

@@ -49,9 +49,7 @@ export function openStore(setting: string, aws: AwsSettings = {}, bounds: Partia
   throw invalid(`'${setting}' is neither file:{folder} nor s3://{bucket}/{prefix}`)
 }
 
-/**
- * The setting of another store in a subfolder or longer prefix of a setting, outside of the buckets of the first store.
- */
+/** The setting of another store, in a subfolder or longer prefix, outside of the first one's buckets. */
 export function within(setting: string, name: string): string {
   return `${setting.replace(/\/+$/, '')}/${name}`
 }

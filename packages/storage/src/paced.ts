@@ -4,10 +4,7 @@ export interface LeastPace {
   readonly bytesPerMs: number
 }
 
-/**
- * Passes a body on and reports when its reader is too slow: when the total time it took exceeds the allowance for its
- * bytes. The time for producing the body and after its last chunk does not count.
- */
+/** Passes a body on and reports a reader that takes longer than its bytes allow; making them does not count. */
 export async function* paced(
   body: AsyncIterable<Uint8Array>,
   { graceMs, bytesPerMs }: LeastPace,

@@ -63,11 +63,7 @@ export async function writeManifest(to: ObjectStore, manifest: Manifest): Promis
   await to.put(BUCKET, COMPLETE, bytesOf(sha256))
 }
 
-/**
- * Reads the manifest of a backup and checks every part.
- *
- * @throws NOT_A_BACKUP when it was never completed, BACKUP_DAMAGED when a part has changed
- */
+/** Reads a manifest and checks every part. @throws NOT_A_BACKUP for an incomplete one, BACKUP_DAMAGED */
 export async function readChecked(from: ObjectStore): Promise<Manifest> {
   if (!(await from.getBucket(BUCKET)) || !(await from.head(BUCKET, COMPLETE))) throw notABackup()
   const text = (await collect(from, MANIFEST)).toString()

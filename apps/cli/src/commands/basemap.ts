@@ -6,7 +6,7 @@ import { ask, connect, type Connection } from '../connection.ts'
 import { note, printOne } from '../output.ts'
 import { onProject, watchTask } from '../run-task.ts'
 import { dropTables } from './tables.ts'
-import { bring } from './tasks.ts'
+import { bring } from '../task-input.ts'
 
 interface Options extends AreaOptions {
   readonly profile?: string

@@ -9,9 +9,7 @@ interface Options {
   readonly json?: boolean
 }
 
-/**
- * `terrane doctor`: checks the requirements of commands and of the local stack, and names the remedy of each problem.
- */
+/** `terrane doctor`: checks the requirements of commands and of the local stack, and names remedies. */
 export function doctorCommand(checks: () => Promise<readonly Check[]>): AddCommands {
   return (program) =>
     void onProject(

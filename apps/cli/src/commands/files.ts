@@ -28,7 +28,7 @@ export function fileCommands(program: Command): void {
   onProject(files.command('list [bucket]').description('Files of a bucket; without one, the buckets.')).action(list)
   onProject(files.command('upload <files...>').description('Upload files; prints where each lies.')).action(bring)
   onProject(files.command('download <path> [file]').description('Save a stored file.')).action(download)
-  onProject(files.command('link <path>').description('An address that reads a file without a key, for a while.'))
+  onProject(files.command('link <path>').description('Make a link that reads a file without a key.'))
     .option('--minutes <number>', 'how long it works', whole, 60)
     .action(link)
   onProject(files.command('delete <paths...>').description('Delete stored files.'))

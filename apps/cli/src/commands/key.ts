@@ -23,6 +23,13 @@ interface Options {
   readonly signingKey?: string
 }
 
+const EXAMPLES = `
+Examples:
+  $ terrane key create --org "Harbour survey" --label ci
+  $ terrane key create --org "Harbour survey" --scope routes --label "web map"
+  $ terrane key create --project harbour --role service_role --expires-in 30d
+  $ terrane key create --project harbour --role anon --table public.piers --origin https://maps.example.org`
+
 /** `terrane key create|list|rotate|revoke`. */
 export function keyCommands(program: Command): void {
   const key = program.command('key').description('Create, list, rotate and revoke keys.')
@@ -44,15 +51,7 @@ export function keyCommands(program: Command): void {
     .option('--origin <origin...>', 'origins of pages that may use such a key; * for any')
     .option('--label <text>', 'label for people')
     .option('--expires-in <duration>', 'lifetime, e.g. 90d (default: unlimited)', parseDuration)
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ terrane key create --org "Harbour survey" --label ci
-  $ terrane key create --org "Harbour survey" --scope routes --label "web map"
-  $ terrane key create --project harbour --role service_role --expires-in 30d
-  $ terrane key create --project harbour --role anon --table public.piers --origin https://maps.example.org`,
-    )
+    .addHelpText('after', EXAMPLES)
     .action(create)
   withJson(key.command('list').description('List active keys.'))
     .option('--org <organization>', 'of this organization')

@@ -10,11 +10,13 @@ import { loginCommands } from './login.ts'
 import { qgisCommand } from './qgis.ts'
 import { scheduleCommands } from './schedules.ts'
 import { tableCommands } from './tables.ts'
+import { importCommands } from './imports.ts'
 import { taskCommands } from './tasks.ts'
 import { webhookCommands } from './webhooks.ts'
 
 /** Commands that need only a project and nothing of this repository; the published package has these. */
 export const ON_A_PROJECT: readonly AddCommands[] = [
+  importCommands,
   taskCommands,
   basemapCommands,
   exportCommand,

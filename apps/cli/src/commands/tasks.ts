@@ -1,12 +1,10 @@
 import { Option, type Command } from 'commander'
 import { areaOf, onArea, type AreaOptions } from '../area.ts'
-import { columnPair, number, whole, zoomRange } from '../arguments.ts'
+import { number, whole, zoomRange } from '../arguments.ts'
 import type { Connection } from '../connection.ts'
-import { countOf, progressLine } from '../output.ts'
-import { styleOf } from '../style.ts'
 import { readersOf, withReaders, type ReadersOptions } from '../readers.ts'
 import { onTask, runTask, type TaskOptions } from '../run-task.ts'
-import { datasetFile, upload, type StoredFile } from '../files.ts'
+import { bring, examples, isAddress, nameOf } from '../task-input.ts'
 import { namedTables } from './tables.ts'
 
 interface Options extends TaskOptions, AreaOptions, ReadersOptions {
@@ -17,14 +15,8 @@ interface Options extends TaskOptions, AreaOptions, ReadersOptions {
   readonly datetime?: string
   readonly level?: 'tile' | 'patch'
   readonly raw?: boolean
-  readonly srs?: string
-  readonly xy?: { readonly x: string; readonly y: string }
-  readonly replace?: boolean
   readonly append?: boolean
   readonly place?: string
-  readonly file?: string
-  readonly topic?: string[]
-  readonly style?: string
   readonly resolution: number
   readonly zooms?: readonly [number, number]
   readonly schema?: string
@@ -39,8 +31,14 @@ interface Options extends TaskOptions, AreaOptions, ReadersOptions {
 /** This model needs no download. */
 const BUILT_IN_MODEL = 'builtin-texture-spectral-v2'
 
-/** `terrane embed|import|osm|overture|regions|tiles`: one command for each task. */
+/** `terrane embed|regions|tiles`: one command for each task that makes vectors or tiles. */
 export function taskCommands(program: Command): void {
+  embedCommand(program)
+  regionsCommand(program)
+  tilesCommand(program)
+}
+
+function embedCommand(program: Command): void {
   withReaders(
     program
       .command('embed <file...>')
@@ -64,37 +62,9 @@ export function taskCommands(program: Command): void {
       ),
     )
     .action(embed)
-  onTask(
-    program.command('import <file>').description('Import a vector file: GeoPackage, Shapefile, GeoJSON, CSV, GPX, …'),
-  )
-    .option('--table <name>', 'table to make (default: the name of the file)')
-    .option('--srs <code>', 'reference system, in place of what the file says, e.g. EPSG:25832')
-    .option('--xy <x,y>', 'columns of a CSV or workbook that hold the coordinates, e.g. lon,lat', columnPair)
-    .option('--replace', 'replace an existing table')
-    .addHelpText('after', examples('import roads.gpkg', 'import parcels.zip --srs EPSG:25832 --table parcels'))
-    .action(importFile)
-  onArea(program.command('osm <name>').description('Import OpenStreetMap for a place: a table for each topic.'))
-    .option('--file <path>', 'your own extract, PBF or XML (default: fetched by the worker)')
-    .addOption(new Option('--topic <topic...>', 'buildings, streets, pois, … (default: all)').conflicts('style'))
-    .option('--style <path>', 'tables of your own: a style as JSON, in place of topics')
-    .option('--replace', 'replace the tables of an earlier import')
-    .addHelpText(
-      'after',
-      examples(
-        'osm Porto',
-        'osm Porto --bbox -8.69,41.13,-8.55,41.19',
-        'osm Porto --area porto.geojson --file porto.osm.pbf',
-      ),
-    )
-    .action(osm)
-  onArea(program.command('overture <name>').description('Import Overture Maps for a place: a table for each type.'))
-    .option('--topic <topic...>', 'buildings, places, transportation, base, divisions, addresses', ['places'])
-    .option('--replace', 'replace the tables of an earlier import')
-    .addHelpText(
-      'after',
-      examples('overture Porto', 'overture Porto --bbox -8.69,41.13,-8.55,41.19 --topic places buildings'),
-    )
-    .action(overture)
+}
+
+function regionsCommand(program: Command): void {
   withReaders(
     program.command('regions <table>').description('Embed the H3 cells of an area by what is mapped in them.'),
     onArea,
@@ -104,6 +74,9 @@ export function taskCommands(program: Command): void {
     .option('--prefix <prefix>', 'tables of an earlier import, e.g. porto (default: fetched by the worker)')
     .addHelpText('after', examples('regions porto_cells --bbox -8.69,41.13,-8.55,41.19 --prefix porto'))
     .action(regions)
+}
+
+function tilesCommand(program: Command): void {
   onTask(
     program
       .command('tiles <tables...>')
@@ -177,52 +150,6 @@ async function rastersOf(connection: Connection, files: readonly string[]) {
   return sources
 }
 
-function importFile(file: string, options: Options): Promise<void> {
-  return runTask(
-    'ogr2ogrImport',
-    options,
-    async (connection) => ({
-      ...(isAddress(file) ? { fileUrl: file } : { storagePath: await bringDataset(connection, file) }),
-      tableName: options.table ?? (await nameOf(file)),
-      ...(options.srs !== undefined && { sourceSrs: options.srs }),
-      ...(options.xy !== undefined && { csv: options.xy }),
-      ...(options.replace && { mode: 'replace' as const }),
-    }),
-    tablesOf,
-  )
-}
-
-function osm(name: string, options: Options): Promise<void> {
-  return runTask(
-    'osmImportArea',
-    options,
-    async (connection) => ({
-      areaName: name,
-      aoiGeoJson: await areaOf(options, connection, name),
-      ...((options.topic ?? options.style) && { topics: (options.topic ?? (await styleOf(options.style!))) as never }),
-      ...(options.replace && { mode: 'replace' as const }),
-      ...(options.file !== undefined && {
-        source: { kind: 'storage' as const, ...(await bring(connection, options.file)) },
-      }),
-    }),
-    tablesOf,
-  )
-}
-
-function overture(name: string, options: Options): Promise<void> {
-  return runTask(
-    'overtureImportArea',
-    options,
-    async (connection) => ({
-      areaName: name,
-      aoiGeoJson: await areaOf(options, connection, name),
-      topics: options.topic as never,
-      ...(options.replace && { mode: 'replace' as const }),
-    }),
-    tablesOf,
-  )
-}
-
 function regions(table: string, options: Options): Promise<void> {
   return runTask(
     'createSraiEmbeddings',
@@ -265,43 +192,4 @@ function tiles(names: string[], options: Options): Promise<void> {
     ({ bucket, path, tiles: count, bytes }) =>
       `${String(bucket)}/${String(path)}: ${String(count)} tiles, ${String(bytes)} bytes`,
   )
-}
-
-/** Uploads a file, together with the other files of its data set if there are any. */
-async function bringDataset(connection: Connection, path: string): Promise<StoredFile> {
-  await using dataset = await datasetFile(path)
-  return await bring(connection, dataset.file)
-}
-
-/** Uploads a file and shows the progress. */
-export async function bring(connection: Connection, file: string): Promise<StoredFile> {
-  const line = progressLine()
-  try {
-    return await upload(connection, file, (percent) => line.show(percent, `upload ${file}`))
-  } finally {
-    line.end()
-  }
-}
-
-function tablesOf({ tables }: Record<string, unknown>): string {
-  const made = tables as { table?: string; name?: string; rows: number; geometry_type?: string | null }[]
-  return made
-    .map(({ table, name, rows, geometry_type: type }) => {
-      return `${table ?? name ?? ''}: ${countOf(rows, 'row')}${type === null ? ', no geometry' : ''}`
-    })
-    .join('\n')
-}
-
-/** A table name derived from a file. */
-async function nameOf(file: string): Promise<string> {
-  const { tableNameOf } = await import('@terrane/core')
-  return tableNameOf(file)
-}
-
-function isAddress(file: string): boolean {
-  return /^https?:\/\//.test(file)
-}
-
-function examples(...lines: string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  $ terrane ${line}`).join('\n')}`
 }

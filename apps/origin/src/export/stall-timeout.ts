@@ -11,10 +11,7 @@ export interface StallLimits {
   readonly bytesPerSecond: number
 }
 
-/**
- * The time budget of a client for reading. Waiting uses it up, and read bytes restore it at the minimum rate, up to the
- * longest stall. Time spent in the database does not count as a stall.
- */
+/** A client's time for reading: waiting uses it up, read bytes restore it. Time in the database is no stall. */
 export class StallTimeout {
   readonly #limits: StallLimits
   #leftMs: number
@@ -35,11 +32,7 @@ export class StallTimeout {
   }
 }
 
-/**
- * Writes bytes as fast as the client reads them.
- *
- * @throws CLIENT_TOO_SLOW, and the reason of the signal
- */
+/** Writes bytes as fast as the client reads them. @throws CLIENT_TOO_SLOW, and the reason of the signal */
 export async function pump(
   bytes: AsyncIterable<Uint8Array | string>,
   body: Writable,

@@ -64,12 +64,7 @@ export class Glyphs {
     return this.#drawing.call('faceName', content)
   }
 
-  /**
-   * Glyphs of a range, each from the first font of the stack that contains it.
-   *
-   * @param name of the stack
-   * @throws BAD_MAP_FILE, MAP_FILE_TOO_COSTLY
-   */
+  /** Glyphs, each from the first font of the stack that contains it. @throws BAD_MAP_FILE, MAP_FILE_TOO_COSTLY */
   async range(name: string, stack: readonly Font[], start: number): Promise<Buffer> {
     const glyphs = new Map<number, Uint8Array>()
     for (const font of stack) {

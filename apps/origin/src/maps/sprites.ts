@@ -54,12 +54,7 @@ export async function checkIcon(icon: Icon): Promise<void> {
   await drawn(icon, icon.mediaType === SVG ? 2 : 1)
 }
 
-/**
- * Packs icons into one sheet. SVGs are drawn for the ratio, PNGs stay as they are.
- *
- * @param ratio pixels of the sheet for each pixel of the map
- * @throws BAD_MAP_FILE, SPRITE_TOO_LARGE
- */
+/** Packs icons into a sheet of `ratio` pixels per map pixel; PNGs stay. @throws BAD_MAP_FILE, SPRITE_TOO_LARGE */
 export async function makeSheet(icons: readonly Icon[], ratio: number): Promise<Sheet> {
   let pixels = 0
   const boxes = []

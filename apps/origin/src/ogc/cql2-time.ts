@@ -54,8 +54,7 @@ function spanOf(node: Node, valueOf: (node: Node) => Value, parameters: Paramete
   if (interval === null) return instant(node, valueOf, parameters)
   if (!Array.isArray(interval) || interval.length !== 2) throw badFilter('an interval has two ends')
   const [from, to] = interval as [Node, Node]
-  // The ends are getters, because a statement with an unused parameter fails: only ends that a relation needs become
-  // parameters.
+  // Getters, because a statement with an unused parameter fails: only the ends that a relation needs become ones.
   return {
     get from() {
       return from === '..' ? `'-infinity'::timestamptz` : instant(from, valueOf, parameters).from

@@ -78,8 +78,7 @@ export function collectionDocument(base: string, { id, description, systems, bou
     ...(bounds !== null && { extent: { spatial: { bbox: [bounds], crs: CRS84.uri } } }),
     itemType: 'feature',
     crs: systems.map(({ uri }) => uri),
-    // The last system is the storage system. EPSG:4326 is stated as CRS84, which has the same coordinates with
-    // longitude first.
+    // The last system is that of the storage; EPSG:4326 is stated as CRS84, with the longitude first.
     storageCrs: systems.at(-1)!.srid === CRS84.srid ? CRS84.uri : systems.at(-1)!.uri,
     links: [
       link(self, 'self', title),

@@ -87,11 +87,7 @@ async function hasDefault(session: Session, { schema, table }: Collection, { nam
   return rows.length > 0
 }
 
-/**
- * Changes a feature. A replacement sets omitted properties to their defaults; columns that are not properties are kept.
- *
- * @throws FEATURE_NOT_FOUND
- */
+/** Changes a feature; a replacement sets omitted properties to their defaults. @throws FEATURE_NOT_FOUND */
 export async function changeFeature(
   session: Session,
   collection: Collection,
@@ -134,10 +130,7 @@ export async function deleteFeature(session: Session, collection: Collection, id
   )
 }
 
-/**
- * A change that affects more or less than one row fails and is rolled back, because a view may have several rows with
- * an id.
- */
+/** A change of more or less than one row is rolled back, because a view may have several rows with an id. */
 async function changeOne(session: Session, id: string, text: string, { values }: Parameters): Promise<void> {
   const { rowCount } = await session.query(text, values)
   if (rowCount !== 1) throw noFeature(id)
@@ -162,9 +155,7 @@ function givenSql({ source }: Collection, body: string): string {
   return `json_populate_record(null::${source}, coalesce(nullif((${body}::json -> 'properties')::text, 'null'), '{}')::json) as given`
 }
 
-/**
- * A geometry of the body in the type of its column: single shapes become multi-geometries, missing heights become 0.
- */
+/** A geometry of the body as its column has it: single shapes become multi-geometries, missing heights 0. */
 function geometrySql(body: string, { srid, layer }: Collection, crs: Crs): string {
   const sent = `st_geomfromgeojson(nullif((${body}::json -> 'geometry')::text, 'null'))`
   const shape = fromSystem(sent, crs, srid)

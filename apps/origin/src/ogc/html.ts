@@ -16,10 +16,7 @@ export const PAGE_POLICY =
 const STYLE =
   'body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;color:#1d2530}table{border-collapse:collapse;width:100%}td,th{border:1px solid #d5dbe3;padding:.3rem .6rem;text-align:left;vertical-align:top;overflow-wrap:anywhere}a{color:#0b62c4}pre{background:#f4f6f9;padding:1rem;white-space:pre-wrap;overflow-wrap:anywhere}'
 
-/**
- * A document of the API as a page for people: its links, its list as a table, and the rest as JSON or as the given
- * text.
- */
+/** A document of the API as a page for people: links, the list as a table, the rest as JSON or the given text. */
 export function htmlPage(title: string, document: Record<string, unknown>, text?: string): string {
   const { links = [], collections, features, ...rest } = document
   const list = (collections ?? features) as readonly Record<string, unknown>[] | undefined

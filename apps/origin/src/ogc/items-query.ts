@@ -45,11 +45,7 @@ const LANGUAGES: ReadonlySet<string> = new Set(['cql2-text', 'cql2-json', 'cql-t
 const NUMBER = /^[+-]?[\d.]+(?:e[+-]?\d+)?$/i
 const MOMENT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))?$/i
 
-/**
- * Reads the query of `items`; each parameter may occur once.
- *
- * @throws BAD_PARAMETER, PARAMETER_UNKNOWN, CRS_UNKNOWN, BAD_FILTER
- */
+/** Reads the query of `items`. @throws BAD_PARAMETER, PARAMETER_UNKNOWN, CRS_UNKNOWN, BAD_FILTER */
 export function readItemsQuery(
   request: FastifyRequest,
   collection: Collection,
@@ -99,10 +95,7 @@ function bboxConditions(text: string | null, crs: Crs, collection: Collection): 
 
 const isOpen = (end: string) => end === '..' || end === ''
 
-/**
- * RFC 3339: a moment, a day, or an interval of them with `..` for an open end. A collection without times accepts any
- * valid value and ignores it.
- */
+/** RFC 3339: a moment, a day, or an interval with `..` for an open end. Collections without times ignore it. */
 function timeConditions(text: string | null, { time }: Collection, parameters: Parameters): string[] {
   if (text === null) return []
   const ends = text.split('/')

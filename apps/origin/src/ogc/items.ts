@@ -64,10 +64,7 @@ const CANCELED = '57014'
 /** Decimal digits of coordinates: a tenth of a millimetre. */
 const DIGITS = { degrees: 9, meters: 4 } as const
 
-/**
- * Reads a page under the session's role. Pages are ordered by primary key if there is one, so that changes between
- * pages neither repeat nor omit features.
- */
+/** Reads a page under the session's role, by primary key if there is one, so that changes neither repeat nor omit. */
 export async function readPage<Feature>(
   session: Session,
   collection: Collection,
@@ -100,10 +97,7 @@ function offsetAfter(offset: number): Page<unknown>['next'] {
   return offset > MOST_OFFSET ? null : ['offset', String(offset)]
 }
 
-/**
- * Number of rows, at most one more than the limit of counting. Counting that takes too long gives infinity and not an
- * error, because the page itself has been read.
- */
+/** Rows, up to one more than the limit; infinity if counting takes too long, because the page itself is read. */
 async function countWithin(session: Session, text: string, { values }: Parameters): Promise<number> {
   await session.query(`savepoint counted; set local statement_timeout = ${COUNT_MS}`)
   try {

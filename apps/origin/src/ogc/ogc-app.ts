@@ -26,10 +26,7 @@ const MOST_EXTENTS = 20
 
 export type OgcDeps = FeatureDeps & Pick<RestDeps, 'authenticate'> & { readonly tiles: Tiles }
 
-/**
- * `/ogc/v1`: OGC API Features (parts 1 to 4) and Tiles for the tables and views that the caller may read, as JSON and
- * as pages. The key may also be the password of HTTP Basic, which browsers and QGIS ask the user for.
- */
+/** `/ogc/v1`: OGC API Features (parts 1 to 4) and Tiles, as JSON and as pages. The key may be a Basic password. */
 export async function ogcRoutes(app: Http, deps: OgcDeps): Promise<void> {
   await app.register(
     async (scope) => {

@@ -37,7 +37,7 @@ export const sourceGone = defineError(
 export const sceneFilesMissing = defineError(
   'SCENE_FILE_NOT_FOUND',
   'not_found',
-  () => 'A file of the scene is not there, or not yours to read.',
+  () => 'A file of the scene does not exist, or this key may not read it.',
   () => ({
     hint: 'Put the file back, make its bucket public, or use the service role key. A table made before scenes could be drawn keeps no folders of files outside of storage: embed its scene again.',
   }),

@@ -4,9 +4,7 @@ import { readBytes, type GuardedFetch } from '@terrane/service'
 import type { ObjectInfo, ObjectStore } from '@terrane/storage'
 import type { ByteSpan, RasterFile } from '@terrane/tiling/raster'
 
-/**
- * Byte ranges with a gap of at most this size are read as one, because a request costs more than the additional bytes.
- */
+/** Byte ranges with a smaller gap are read as one, because a request costs more than the additional bytes. */
 const NEAR = 16 * 1024
 /** Concurrent requests for one picture. */
 const AT_ONCE = 6

@@ -16,9 +16,7 @@ export interface OpenFile {
   readonly source: FileSource
 }
 
-/**
- * Opens files with the caller's rights: files of public buckets for everyone, other files only for the service role.
- */
+/** Opens files with the caller's rights: those of public buckets for everyone, others for the service role. */
 export class FileOpener {
   readonly #sources: RasterSources
   readonly #request: FastifyRequest

@@ -26,8 +26,7 @@ const MAX_SIDE = 2048
  */
 export function readStyle(query: URLSearchParams, taken: readonly string[] = []): RenderStyle {
   for (const name of MAP_PARAMETERS) if (query.has(name) && !taken.includes(name)) throw notOffered({ name })
-  // `padding` and `asset_as_band` are checked and have no effect: the renderer always reads pixels around a tile, and
-  // bands are named after their assets.
+  // Checked without an effect: tiles always read pixels around them, and bands are named after their assets.
   if (query.has('padding')) integer('padding', query.get('padding') as string, 0, 1024)
   if (query.has('asset_as_band')) truth('asset_as_band', query.get('asset_as_band') as string)
   const bidx = query.getAll('bidx').map((text) => integer('bidx', text, 1, 65_535))

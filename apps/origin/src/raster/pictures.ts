@@ -49,10 +49,7 @@ export class Pictures {
     return this.#pool.describe((await this.#find(request, signal, box)).image, signal)
   }
 
-  /**
-   * Sends a picture with a strong ETag of its inputs, so that a client with the current picture gets 304 before it is
-   * drawn.
-   */
+  /** Sends a picture with a strong ETag of its inputs, so that a client that has it gets 304 before it is drawn. */
   async send(
     request: FastifyRequest,
     reply: FastifyReply,

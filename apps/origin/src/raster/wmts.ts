@@ -2,10 +2,7 @@ import type { RasterDescription, TileSet } from '@terrane/tiling/raster'
 import type { FastifyRequest } from 'fastify'
 import { readZooms, tilesAddress, type TileQuery } from './documents.ts'
 
-/**
- * Identifier, CRS, upper left corner (in the axis order of the CRS) and size at zoom 0 of each set. Source: OGC
- * 17-083r4, annex D.
- */
+/** Identifier, CRS, upper left corner (in its axis order), size at zoom 0 of sets. Source: OGC 17-083r4, annex D. */
 const SETS: Readonly<Record<TileSet, { crs: string; corner: string; columns: number; scale: number }>> = {
   WebMercatorQuad: {
     crs: 'urn:ogc:def:crs:EPSG::3857',

@@ -91,10 +91,7 @@ interface Change {
   after?(session: Session): Promise<void>
 }
 
-/**
- * Runs a change and reads the rows that it returns, in the form of the query; without `return=representation` no rows
- * are read.
- */
+/** Runs a change and reads its rows in the form of the query; none without `return=representation`. */
 function change(deps: RestScope, call: Call, work: Change): Promise<Rows> {
   const { table, parameters } = work
   const { accepted, preferences } = call

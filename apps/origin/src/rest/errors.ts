@@ -141,10 +141,7 @@ export function toRestError(thrown: unknown, anonymous: boolean): RestError {
   return new RestError(500, 'PGRSTX00', 'Something went wrong on our side')
 }
 
-/**
- * The error for a statement that exceeded the timeout of its role, for APIs outside of `/rest/v1`; other errors are
- * returned unchanged.
- */
+/** The error for a statement beyond its role's timeout, outside of `/rest/v1`; others are returned unchanged. */
 export function lateAsHouse(thrown: unknown): unknown {
   if ((thrown as Thrown | null)?.code !== '57014') return thrown
   return new RestError(503, 'STATEMENT_TOO_SLOW', 'The database took longer than a statement of this role may', {

@@ -48,9 +48,7 @@ export function runAs<T>(database: Database, as: RunAs, work: (session: Session)
     })
 }
 
-/**
- * SQL that begins a transaction as the caller in one round trip. It has several statements and therefore no parameters.
- */
+/** SQL that begins a transaction as the caller in one round trip; several statements, so without parameters. */
 export function beginAs(as: Omit<RunAs, 'rollback'>): string {
   const { role, claims } = as.principal
   const settings = [

@@ -178,9 +178,7 @@ async function readFunctions(
   }))
 }
 
-/**
- * The parameters of a row of `pg_proc` that a caller gives. Names and modes include results; types and defaults do not.
- */
+/** The parameters of a row of `pg_proc` that a caller gives: names and modes include results, types do not. */
 export function argumentsOf(row: {
   readonly names: readonly string[] | null
   readonly modes: readonly string[] | null

@@ -24,12 +24,7 @@ const KNOWN = [
   /^max-affected=\d{1,15}$/,
 ]
 
-/**
- * The preferences of a request. Unknown ones are ignored unless it has `handling=strict`, which `max-affected` also
- * requires.
- *
- * @throws PGRST122 for unknown preferences of a strict request
- */
+/** Unknown preferences are ignored unless `handling=strict`, which `max-affected` also requires. @throws PGRST122 */
 export function parsePreferences(header: string | string[] | undefined): Preferences {
   const wishes = (Array.isArray(header) ? header.join(',') : (header ?? '')).split(',').map((wish) => wish.trim())
   const known = wishes.filter((wish) => KNOWN.some((pattern) => pattern.test(wish)))
@@ -112,11 +107,7 @@ export function parseAccept(header: string | undefined, plans: boolean): Accepte
   throw new RestError(406, 'PGRST107', `None of these media types are available: ${names.slice(0, 200)}`)
 }
 
-/**
- * `limit` and `offset` of a Range header of unit items, e.g. `0-9`; null when there is none.
- *
- * @throws PGRST103 when it ends before it begins
- */
+/** `limit` and `offset` of a Range header of items, e.g. `0-9`; null without one. @throws PGRST103 */
 export function parseRange(header: string | undefined): { offset: number; limit: number | null } | null {
   const found = /^(?:items=)?(\d{1,15})-(\d{0,15})$/.exec(header ?? '')
   if (!found) return null

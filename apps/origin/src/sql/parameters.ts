@@ -23,10 +23,7 @@ export interface SqlParameter {
   readonly value: string | null
 }
 
-/**
- * The statement with each declared `:name` replaced. Other colons are kept: they are array slices, or the server
- * refuses them.
- */
+/** The statement with each declared `:name` replaced. Other colons stay: slices, or what the server refuses. */
 function replaceParameters(
   sql: string,
   parameters: readonly SqlParameter[],

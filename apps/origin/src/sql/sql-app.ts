@@ -128,8 +128,7 @@ class RunningStatements {
     { readOnly, timeoutMs }: Transaction,
     work: (session: Session) => Promise<T>,
   ): Promise<T> {
-    // The server's timeout is per statement and is missing on the embedded database; this timeout covers all of the
-    // work.
+    // Covers all of the work; the server's timeout is per statement and is missing on the embedded database.
     const late = AbortSignal.timeout(timeoutMs)
     const database = this.#deps.database.withSignal(AbortSignal.any([gone, late]))
     const as = { principal: request.restCaller!, schema: 'public', readOnly, rollback: readOnly, timeoutMs }

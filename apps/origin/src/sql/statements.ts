@@ -51,10 +51,7 @@ export async function readStatement(session: Session, statement: Statement, limi
   return `${JSON.stringify(about).slice(0, -1)},"rows":[${list.join(',')}]}`
 }
 
-/**
- * Stores the rows of a statement as a table of `public`; returns their number. The table has no comment, because it
- * would show the statement to everyone with whom the table is shared.
- */
+/** Stores rows as a table of `public`, without a comment, which would show the statement to all readers. */
 export async function keepTable(session: Session, statement: Statement, name: string): Promise<number> {
   const { columns, text, args } = await typed(session, statement)
   const { rows } = await session.query<{ rows: number }>(

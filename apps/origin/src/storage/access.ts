@@ -50,22 +50,14 @@ export async function passDoor(deps: StorageDeps, request: FastifyRequest): Prom
   if (!reads && !isSecret && !(method === 'POST' && READS.has(route))) throw forbidden({ need: 'the service role key' })
 }
 
-/**
- * Requires the service role, which alone may change buckets and objects.
- *
- * @throws UNAUTHORIZED, FORBIDDEN
- */
+/** Requires the service role, which alone may change buckets and objects. @throws UNAUTHORIZED, FORBIDDEN */
 export async function requireService(deps: StorageDeps, request: FastifyRequest): Promise<void> {
   const principal = await deps.identify(request)
   if (!principal) throw unauthorized({ reason: 'missing' })
   if (principal.role !== 'service_role') throw forbidden({ need: 'the service role key' })
 }
 
-/**
- * Returns a bucket that the caller may read. Without that right, a private bucket looks like a missing one.
- *
- * @throws UNAUTHORIZED, BUCKET_NOT_FOUND
- */
+/** A bucket that the caller may read; other private ones look missing. @throws UNAUTHORIZED, BUCKET_NOT_FOUND */
 export async function readableBucket(deps: StorageDeps, request: FastifyRequest, id: string): Promise<Bucket> {
   const principal = await deps.identify(request)
   if (!principal) throw unauthorized({ reason: 'missing' })

@@ -27,10 +27,7 @@ const Params = Type.Object({ id: Type.String() })
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 }
 
-/**
- * `/bucket`: the requests of `storage.listBuckets`, `getBucket`, `createBucket`, `updateBucket`, `emptyBucket`,
- * `deleteBucket`.
- */
+/** `/bucket`: `storage.listBuckets`, `getBucket`, `createBucket`, `updateBucket`, `emptyBucket`, `deleteBucket`. */
 export function bucketRoutes(app: Http, deps: StorageDeps): void {
   const { store } = deps
   app.get('/bucket', async (request) => {

@@ -17,9 +17,12 @@ const Remove = Type.Object({ prefixes: Type.Array(Type.String({ maxLength: 1024 
 
 /** `/object`: download, info, move, copy, remove, and public reads. */
 export function objectRoutes(app: Http, deps: StorageDeps): void {
-  const { store } = deps
-  const schema = { params: Params }
+  changeRoutes(app, deps)
+  readRoutes(app, deps)
+}
 
+function changeRoutes(app: Http, deps: StorageDeps): void {
+  const { store } = deps
   app.post('/object/move', { schema: { body: MoveOrCopy } }, async (request) => {
     await requireService(deps, request)
     const { from, to } = addresses(request.body)
@@ -41,7 +44,17 @@ export function objectRoutes(app: Http, deps: StorageDeps): void {
       return removed.map((info) => ({ bucket_id: info.bucket, ...listEntry(info, info.key) }))
     },
   )
+  app.delete('/object/:bucket/*', { schema: { params: Params } }, async (request) => {
+    await requireService(deps, request)
+    const { bucket } = request.params
+    await existingObject(deps, bucket, keyOf(request))
+    await store.remove(bucket, [keyOf(request)])
+    return { message: 'Successfully deleted' }
+  })
+}
 
+function readRoutes(app: Http, deps: StorageDeps): void {
+  const schema = { params: Params }
   const info = async (request: FastifyRequest) => {
     const { bucket } = request.params as { bucket: string }
     await readableBucket(deps, request, bucket)
@@ -59,14 +72,6 @@ export function objectRoutes(app: Http, deps: StorageDeps): void {
   })
   app.route({ method: ['GET', 'HEAD'], url: '/object/authenticated/:bucket/*', schema, handler: download })
   app.route({ method: ['GET', 'HEAD'], url: '/object/:bucket/*', schema, handler: download })
-
-  app.delete('/object/:bucket/*', { schema }, async (request) => {
-    await requireService(deps, request)
-    const { bucket } = request.params
-    await existingObject(deps, bucket, keyOf(request))
-    await store.remove(bucket, [keyOf(request)])
-    return { message: 'Successfully deleted' }
-  })
 
   async function download(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { bucket } = request.params as { bucket: string }

@@ -134,11 +134,7 @@ class CompletedUploads {
   }
 }
 
-/**
- * The upload id of a request of the service role.
- *
- * @throws UNAUTHORIZED, FORBIDDEN, UPLOAD_NOT_FOUND
- */
+/** The upload id of a request of the service role. @throws UNAUTHORIZED, FORBIDDEN, UPLOAD_NOT_FOUND */
 async function authorized(deps: StorageDeps, request: FastifyRequest): Promise<string> {
   await requireService(deps, request)
   const { id } = request.params as { id: string }

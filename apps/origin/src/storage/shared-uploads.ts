@@ -4,9 +4,7 @@ import { DataStore, ERRORS, Upload } from '@tus/server'
 import { TerraneError } from '@terrane/core'
 import type { ObjectStore } from '@terrane/storage'
 
-/**
- * Size of a stored part. On S3 a request holds one part in memory. After a broken connection, a shorter part is stored.
- */
+/** Size of a stored part, which a request to S3 holds in memory. A broken connection leaves a shorter one. */
 const PART_BYTES = 4 << 20
 const BUCKET = 'resumable'
 
@@ -84,8 +82,7 @@ export class SharedUploads extends DataStore {
       }
     }
     await this.#store.put(BUCKET, partKey(id, at), part()).catch((error: unknown) => {
-      // Another request has written at this offset meanwhile. The client then asks for the current offset and continues
-      // there.
+      // Another request has written here meanwhile; the client asks for the current offset and continues there.
       if (hasCode(error, 'OBJECT_EXISTS')) throw ERRORS.INVALID_OFFSET
       throw error
     })

@@ -70,11 +70,7 @@ export function signRoutes(app: Http, deps: StorageDeps): void {
   }
 }
 
-/**
- * The claims of a signed URL's token, after a check of the object and the use.
- *
- * @throws UNAUTHORIZED, OBJECT_NOT_FOUND
- */
+/** The claims of a signed URL's token for an object and a use. @throws UNAUTHORIZED, OBJECT_NOT_FOUND */
 export async function verifySignedUrl(
   deps: StorageDeps,
   token: string,

@@ -13,10 +13,7 @@ export interface ColumnStats {
   readonly distinct: number
   /** The most frequent values, at most {@link MOST_VALUES}. */
   readonly values: readonly { readonly value: string | number | boolean; readonly rows: number }[]
-  /**
-   * For numbers: classes of about equal count. A class contains `from` and ends below the next class; the last one
-   * contains the largest value.
-   */
+  /** For numbers: classes of about equal count, each up to the `from` of the next, the last with its maximum. */
   readonly classes: readonly NumberClass[]
 }
 

@@ -43,10 +43,7 @@ export const NEVER_SHOWN: ReadonlySet<string> = new Set(
 )
 const USUAL_NAMES = ['geom', 'geometry', 'the_geom', 'wkb_geometry']
 
-/**
- * SQL for the columns of a table or view ($2) of a schema ($1) that the caller may read; to be run under the caller's
- * role.
- */
+/** SQL for the columns of a relation ($2) of a schema ($1) that the caller may read; run it under that role. */
 const COLUMNS = `
   select a.attname as name, t.typname as type, coalesce(a.attnum = any (k.conkey) and array_length(k.conkey, 1) = 1, false) as is_key,
     case when t.typname in ('geometry', 'geography') then postgis_typmod_srid(a.atttypmod) end as srid,

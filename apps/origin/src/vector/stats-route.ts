@@ -16,10 +16,7 @@ const OWN: ReadonlySet<string> = new Set(['property', 'classes', 'apikey'])
 const CLASSES = 5
 const MOST_CLASSES = 12
 
-/**
- * `/vector/v1/{schema.table}/stats`: the values of one property over all rows that the caller may see. It reads every
- * row; its statements have the timeout of `/rest/v1` and are aborted when the client disconnects.
- */
+/** `/vector/v1/{schema.table}/stats`: values of one property over all visible rows, until the client disconnects. */
 export async function columnStats(
   deps: Pick<RestDeps, 'database' | 'schemas' | 'limits'>,
   request: FastifyRequest,

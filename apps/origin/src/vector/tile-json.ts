@@ -23,8 +23,7 @@ export async function tileJson(deps: TileDeps, request: FastifyRequest, sources:
   const parameters = parametersOf(request)
   const described: Described[] = []
   for (const source of sources) {
-    // Read by the server's own role, because callers may not read the catalogue; only for a layer that the caller may
-    // read.
+    // By the server's role, because callers may not read the catalogue; only for layers that the caller may read.
     const { rows } = await deps.database.query<{ attribution: string }>(
       'select attribution from terrane.imports where table_schema = $1 and table_name = $2',
       [source.schema, source.table],

@@ -30,9 +30,7 @@ export function tileSql(layer: Layer, query: TileQuery, parameters: Parameters):
     ${where}) as page where "mvt geom" is not null`
 }
 
-/**
- * SQL that returns the rows of a tile for our own encoder: `mvt geom` as EWKB in 4326, `mvt id`, and the properties.
- */
+/** SQL that returns the rows of a tile for our encoder: `mvt geom` (EWKB, 4326), `mvt id` and the properties. */
 export function rowsSql(layer: Layer, query: TileQuery, parameters: Parameters): string {
   if (query.cluster !== null) {
     const { clusters } = clustersOf(layer, query, parameters)
@@ -135,8 +133,7 @@ function nearTile({ geometry, srid }: Layer, { z, x, y, buffer }: TileQuery): st
   const meters = `st_makeenvelope(${corners.join(', ')}, 3857)`
   if (srid === 3857) return `${geometry} && ${meters}`
   if (srid === 0 || z < LEAST_BOX_ZOOM) return `st_transform(${geometry}, 3857) && ${meters}`
-  // Straight edges become curves in another projection, so the box is made from points along them and enlarged a
-  // little.
+  // Straight edges become curves, so the box is made from points along them and enlarged a little.
   const side = WORLD / 2 ** z
   return `${geometry} && (select st_expand(b, (st_xmax(b) - st_xmin(b)) / 50, (st_ymax(b) - st_ymin(b)) / 50) from (select st_transform(st_segmentize(${meters}, ${side / 8}), ${srid}) as b) e)`
 }

@@ -45,10 +45,7 @@ interface Running {
   waits: boolean
 }
 
-/**
- * Answers slow requests in turns of some milliseconds. Routes are answered between turns; work whose answer is not read
- * pauses.
- */
+/** Answers slow requests in turns of some milliseconds, routes between them; work whose answer is not read pauses. */
 export class Desk {
   readonly #router: Router
   readonly #post: (news: WorkNews) => void

@@ -49,10 +49,7 @@ const WORKS = 4
 
 type RouteThread = Thread<Job, WorkJob>
 
-/**
- * Threads that share one graph and answer requests. A request that takes too long ends its thread, which is replaced;
- * requests of other threads continue.
- */
+/** Threads that share one graph. A request that takes too long ends its thread alone, which is replaced. */
 export class Pool {
   readonly network: Network
   readonly #options: PoolOptions
@@ -71,11 +68,7 @@ export class Pool {
     this.#builtAt = builtAt
   }
 
-  /**
-   * Starts the threads; resolves when all can answer.
-   *
-   * @param builtAt when the network was made, for `status`
-   */
+  /** Starts the threads; resolves when all can answer. @param builtAt when the network was made, for `status` */
   static async open(network: Network, options: PoolOptions, builtAt: Date | null = null): Promise<Pool> {
     const pool = new Pool(network, options, builtAt)
     try {

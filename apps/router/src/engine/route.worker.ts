@@ -32,10 +32,7 @@ function answer(text: string): ThreadAnswer {
   }
 }
 
-/**
- * Computes routes before the first request, because the first ones of a thread compile the code and allocate the memory
- * of searches.
- */
+/** Computes routes before the first request, which would otherwise compile code and allocate memory. */
 function warmUp({ graph }: Network): void {
   const place = (node: number) => ({ lon: graph.nodeLon[node]! / 1e7, lat: graph.nodeLat[node]! / 1e7 })
   for (let i = 0; i < WARM_UP_ROUTES; i++) {

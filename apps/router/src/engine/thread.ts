@@ -21,10 +21,7 @@ export interface ThreadData {
 /** An answer, or the message of an unexpected error. */
 export type ThreadAnswer = SentAnswer | { readonly failure: string }
 
-/**
- * Memory of V8's young generation in MiB. Without a limit it grows to a hundred per thread in the first minutes under
- * load, and routes do not become faster.
- */
+/** V8's young generation in MiB. Unbounded it grows to a hundred per thread, and routes become no faster. */
 const YOUNG_MB = 24
 
 interface Listeners {

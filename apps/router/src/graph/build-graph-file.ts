@@ -2,11 +2,7 @@ import { fileSource, openOsm, type OsmReader } from '@terrane/osm'
 import { buildNetworkFile } from '@terrane/routing'
 import type { BuildTask } from './build.ts'
 
-/**
- * Builds a graph file in this thread, which is busy until the end.
- *
- * @throws an error whose message begins with the name of the extract at fault
- */
+/** Builds a graph file in this thread. @throws an error that begins with the name of the extract at fault */
 export async function buildGraphFile(
   { extracts, choices: { drivingSide, construction }, inputs, output }: BuildTask,
   onProgress: (phase: string, message: string | null) => void,

@@ -3,8 +3,7 @@ import type { BuildMessage, BuildTask } from './build.ts'
 import { buildGraphFile, messageOf } from './build-graph-file.ts'
 import type { WatchedBuild } from './build-watch.worker.ts'
 
-// Builds one graph in a separate process: its gigabytes of memory are returned to the system, and its failures do not
-// affect the server.
+// Builds one graph in its own process, which returns its gigabytes and keeps failures from the server.
 process.on('disconnect', () => process.exit(1))
 process.once('message', (task: BuildTask) => {
   // The build does not process messages for minutes, so a separate thread checks that the router is alive.

@@ -12,8 +12,7 @@ export interface WatchedBuild {
 /** Interval of the check for the router, in milliseconds. */
 const LOOK_MS = 500
 
-// Ends the building process and removes its draft when the router has ended in any way. The parent process id then
-// changes; this thread notices it even while the main thread computes.
+// Ends the build and removes its draft when the parent process id changes, even while the main thread computes.
 const { router, draft } = workerData as WatchedBuild
 setInterval(() => {
   if (process.ppid === router) return

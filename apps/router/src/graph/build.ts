@@ -26,11 +26,7 @@ export type BuildMessage =
   | { readonly type: 'progress'; readonly phase: string; readonly message: string | null }
   | { readonly type: 'failed'; readonly reason: string }
 
-/**
- * Builds a graph file.
- *
- * @throws GRAPH_BUILD_FAILED, and the reason of the signal when it is aborted
- */
+/** Builds a graph file. @throws GRAPH_BUILD_FAILED, and the reason of the signal when it is aborted */
 export type BuildGraph = (
   task: BuildTask,
   onProgress: (phase: string, message: string | null) => void,

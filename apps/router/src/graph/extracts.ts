@@ -85,8 +85,7 @@ export class Extracts {
       const noted = noting(fetch, (found) => (validators = found))
       await downloadToFile(noted, url, part, { headers, maxBytes, timeoutMs, signal, accept: [304] })
       if (validators === null) return path
-      // Validators are written last. Without them the extract is downloaded again; wrong ones would prevent that for
-      // ever.
+      // Validators come last: without them the extract is downloaded again, wrong ones would prevent that for ever.
       await rm(`${path}.json`, { force: true })
       await rename(part, path)
       await writeFile(`${path}.json`, JSON.stringify(validators))

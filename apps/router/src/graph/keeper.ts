@@ -15,9 +15,7 @@ export interface KeeperOptions {
   readonly graphPath: string
   readonly choices: BuildChoices
   readonly build: BuildGraph
-  /**
-   * Whether the graph file is mapped into memory; null: only if no other program replaces it and it is on a local disk.
-   */
+  /** Whether the graph file is mapped; null: if it is on a local disk and no other program replaces it. */
   readonly mapped: boolean | null
   /** Milliseconds between two checks of the files; 0 for none. */
   readonly watchMs: number
@@ -161,9 +159,7 @@ export class GraphKeeper implements AsyncDisposable {
     return { digest: digestOf(located, choices), extracts: located }
   }
 
-  /**
-   * Serves the graph of these inputs, unless it is served already, or its build has failed and no refresh is requested.
-   */
+  /** Serves the graph of these inputs, unless it does, or its build failed and no refresh is requested. */
   async #follow(inputs: Inputs, asked: boolean): Promise<'done' | 'changed'> {
     if (inputs.digest === this.#served || (inputs.digest === this.#refused && !asked)) return 'done'
     this.#refused = null

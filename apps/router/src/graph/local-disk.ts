@@ -1,9 +1,6 @@
 import { statfs } from 'node:fs/promises'
 
-/**
- * Types of local file systems, by the numbers of `statfs(2)` on Linux; macOS has no fixed numbers. On others, such as
- * NFS, a file that another machine replaces disappears for processes that have it open.
- */
+/** Local file systems by `statfs(2)` of Linux. On others a file that is replaced disappears for its readers. */
 const LOCAL = new Set([
   0xef53, // ext2 to ext4
   0x58465342, // XFS

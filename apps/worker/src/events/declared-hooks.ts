@@ -28,10 +28,7 @@ export interface DeclaredHooksOptions {
   readonly logger: Logger
 }
 
-/**
- * Makes the table hooks and webhooks that functions declare in function.json, and deletes hooks that are no longer
- * declared.
- */
+/** Makes and deletes the table hooks and webhooks that functions declare in function.json. */
 export class DeclaredHooks {
   readonly #options: DeclaredHooksOptions
   /** Times of `performance.now` before which a hook is not tried again, by hook. */
@@ -107,10 +104,7 @@ export class DeclaredHooks {
   }
 }
 
-/**
- * Statements that read the hooks of a table that functions no longer declare, and the declared entries that have no
- * hook yet.
- */
+/** Statements for the hooks of a table that are no longer declared, and for declared entries without a hook. */
 function declared(table: string, field: string) {
   const wanted = `select distinct p.project_id as declared_by, p.name as function_name, e.value as entry
     from ${LIVE_FUNCTIONS} p cross join jsonb_array_elements_text(p.policy->'${field}') e (value)`

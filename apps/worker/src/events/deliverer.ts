@@ -6,10 +6,7 @@ const LOOK_MS = 2000
 
 export type DelivererOptions = EventsOptions & LanesOptions & DeclaredHooksOptions
 
-/**
- * Delivers the events of every project that has table hooks or consumers of queues. Several workers may run it, because
- * only one holds an event at a time.
- */
+/** Delivers the events of projects with table hooks or consumers of queues; one worker holds an event at a time. */
 export class EventDeliverer {
   readonly #options: DelivererOptions
   readonly #declared: DeclaredHooks

@@ -1,9 +1,6 @@
 import type { Queryable } from '@terrane/database'
 
-/**
- * SQL for the functions of all projects with their policies, served from a folder or deployed; a folder comes first, as
- * for calls of functions.
- */
+/** SQL for the functions of all projects with their policies; a served folder hides deployed ones of its names. */
 export const LIVE_FUNCTIONS = `(
     select project_id, name, policy from terrane.served_functions
     union all
@@ -25,11 +22,7 @@ export class FunctionLimits {
     this.#database = database
   }
 
-  /**
-   * Timeout in milliseconds; looked up for each call, because a new version may have another one.
-   *
-   * @param projectId in the control plane; null where it is not known
-   */
+  /** Timeout in milliseconds, by the current policy. @param projectId of the control plane; null if unknown */
   async waitMs(projectId: string | null, name: string): Promise<number> {
     return projectId === null ? UNKNOWN_MS : this.#look(projectId, name).catch(() => UNKNOWN_MS)
   }

@@ -13,10 +13,7 @@ export function messageId({ name, hook }: Lane, events: readonly ClaimedEvent[])
   return `evt_${name.slice('queue:'.length)}_${ids.digest('hex').slice(0, 32)}`
 }
 
-/**
- * Header with the depths of events, for functions of the project. The functions host verifies their signatures. Other
- * text, which SQL can set, could make the header invalid.
- */
+/** Header with the depths of events that have the form; other text, which SQL can set, could make it invalid. */
 export function depthHeader(events: readonly ClaimedEvent[]): Readonly<Record<string, string>> {
   const depths = new Set(events.map(({ depth }) => depth).filter((depth) => depth !== null && SIGNED_DEPTH.test(depth)))
   return depths.size === 0 ? {} : { [DEPTH_HEADER]: [...depths].join(', ') }

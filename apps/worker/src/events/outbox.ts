@@ -10,10 +10,7 @@ const MOST_COUNTED = 1000
 
 /** Retention of dead letters, and of events of lanes without a hook or a consumer. */
 const KEPT = `interval '30 days'`
-/**
- * Claims due events of lane $1 for worker $6: at most $2 places and $4 bytes, without the ids in $5. A retried event
- * takes $3 places.
- */
+/** Claims due events of lane $1 for worker $6, except ids $5: up to $4 bytes and $2 places, $3 for each retried one. */
 const CLAIM = `with due as materialized (
      select e.id, e.attempts, octet_length(e.body::text) as bytes from terrane.events e
      where e.lane = $1 and e.dead_at is null and e.due_at <= clock_timestamp()
@@ -35,10 +32,7 @@ const CLAIM = `with due as materialized (
    where e.id = any(array(select id from summed where places <= $2 and (bytes <= $4 or place = 1)))
    returning e.id::text, e.lane, e.body::text, e.attempts, e.created_at, e.depth`
 
-/**
- * Settings that keep the plan fast for any number of events, also before statistics exist: only index scans, without
- * JIT.
- */
+/** Keeps the plan fast for any number of events, also before statistics exist: only index scans, no JIT. */
 const PLAN =
   ['jit', 'enable_seqscan', 'enable_bitmapscan', 'enable_sort'].map((name) => `set local ${name} = off`).join('; ') +
   `; set local work_mem = '32MB'`
@@ -117,9 +111,7 @@ export class Outbox {
     })
   }
 
-  /**
-   * Deletes delivered events. Failed ones are postponed by 1, 2, 4 … seconds, at most an hour, or become dead letters.
-   */
+  /** Deletes delivered events; postpones failed ones by 1, 2, 4 … s, at most an hour, or makes them dead letters. */
   async settle(delivered: readonly string[], failed: readonly FailedEvent[]): Promise<void> {
     if (delivered.length > 0)
       await this.#database.query('delete from terrane.events where id = any($1::bigint[]) and leased_by = $2', [
@@ -151,12 +143,7 @@ export class Outbox {
     )
   }
 
-  /**
-   * Releases the events that this worker, or an earlier one with the same name, holds; their last attempt does not
-   * count.
-   *
-   * @param held ids that it still holds
-   */
+  /** Releases the events leased by this name, except `held` ones, without counting the attempt. */
   async release(lanes: readonly string[], held: readonly string[]): Promise<void> {
     await this.#database.query(
       `update terrane.events set leased_by = null, leased_until = null, attempts = greatest(attempts - 1, 0)
@@ -218,11 +205,7 @@ export async function listDead(
   }))
 }
 
-/**
- * Moves dead letters back as new events, behind waiting events of their keys, or deletes them; returns how many.
- *
- * @param ids dead letters to move or delete; null for all of the lanes
- */
+/** Resends dead letters behind waiting events of their keys, or deletes them; returns how many. @param ids null: all */
 export async function disposeOfDead(
   database: Queryable,
   action: 'resend' | 'delete',

@@ -191,9 +191,7 @@ export class ProjectEvents {
     return places
   }
 
-  /**
-   * Starts deliveries: in batches, but one by one for events that failed before, so that one event cannot fail others.
-   */
+  /** Starts deliveries: in batches, but events that failed before one by one, so that they cannot fail others. */
   #begin(claimed: readonly ClaimedEvent[]): void {
     for (const [name, own] of Map.groupBy(claimed, ({ lane }) => lane)) {
       const lane = this.#lanes.get(name)

@@ -11,11 +11,7 @@ interface Given {
   readonly secret?: string
 }
 
-/**
- * The target that a request names, and its form in a record.
- *
- * @throws TARGET_REQUIRED, URL_REFUSED
- */
+/** The target that a request names, and its form in a record. @throws TARGET_REQUIRED, URL_REFUSED */
 export function readTarget(
   { checkUrl }: Pick<SubmitContext, 'checkUrl'>,
   { url, function: name, secret = makeSecret() }: Given,

@@ -70,8 +70,7 @@ export async function mendTrigger(
   } else if (found && !(await hasTable(database, hook))) return false
   if (!(await isActive())) return false
   await installTrigger(database, hook)
-  // The hook may have been paused or deleted meanwhile. That removes the trigger after the change is stored, so one of
-  // the two removals takes effect.
+  // Pausing removes the trigger after the change is stored, so one of the two removals takes effect.
   if (!(await isActive())) await removeTrigger(database, hook)
   return true
 }
@@ -99,12 +98,7 @@ async function argumentsOf(database: Queryable, hook: HookRow): Promise<string[]
   return [hookLane(hook.id), arrayText(keys), arrayText(hook.columns ?? []), JSON.stringify(hook.condition ?? {})]
 }
 
-/**
- * Facts about the table of a hook. Refuses one that does not exist, has no primary key, or lacks a column that the hook
- * names.
- *
- * @throws TABLE_NOT_HOOKED, COLUMN_UNKNOWN, WHERE_INVALID
- */
+/** Facts about the table of a hook. @throws TABLE_NOT_HOOKED, COLUMN_UNKNOWN, WHERE_INVALID */
 export async function tableFacts(
   database: Queryable,
   hook: Pick<HookRow, 'table_schema' | 'table_name' | 'columns' | 'condition'>,

@@ -17,10 +17,7 @@ import { inspectBusy, inspectTooSlow } from './errors.ts'
 /** Maximum size of an inspected file; imports accept larger ones. */
 const MAX_BYTES = 64 << 20
 const SECONDS = 30
-/**
- * Number of segments per side of a box. Sides are not straight in degrees, so points are added before the
- * transformation.
- */
+/** Segments per side of a box, because its sides are not straight in degrees. */
 const SIDE_PARTS = 20
 
 export interface InspectorDeps {

@@ -93,10 +93,7 @@ async function runArchive(input: ArchiveToPmtiles, context: JobContext, options:
   })
 }
 
-/**
- * Warnings about features that no tile shows, and about empty layers. Features that are dropped at low zooms are
- * present at the highest.
- */
+/** Warnings about empty layers and features that no tile shows; those dropped at low zooms are in the highest. */
 function layerWarnings(layers: TilerResult['layers']): JobWarning[] {
   const named = (name: string) => (layers.length > 1 ? { layer: name } : {})
   const skipped = layers.filter((layer) => layer.skipped > 0)

@@ -142,9 +142,7 @@ async function withSource<T>(
   })
 }
 
-/**
- * Works in one read-only transaction, as the role whose key submits jobs. Errors about the query count as the caller's.
- */
+/** Works in a read-only transaction as the role whose key submits jobs; errors of the query are the caller's. */
 async function asReader<T>(database: Database, seconds: number, work: (session: Session) => Promise<T>): Promise<T> {
   const settings = [
     ['statement_timeout', `${seconds}s`],

@@ -3,10 +3,7 @@ import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import type { Identity } from './task.ts'
 
-/**
- * A hash of the bytes of files, in the given order, and of other inputs of the rows as JSON. Another run may continue
- * only with the same hash.
- */
+/** A hash of files in order, and of other inputs of the rows; another run continues only with the same one. */
 export function identityOf(files: readonly string[], ...of: readonly unknown[]): Identity {
   let found: Promise<string> | null = null
   return () => (found ??= hashOf(files, of))

@@ -4,11 +4,7 @@ import { relationExists, tableExists } from '@terrane/database/staging'
 /** Schema for tables of map data imports. */
 export const SCHEMA = 'public'
 
-/**
- * Refuses names in use; with mode `replace` only names of views, sequences and indexes.
- *
- * @throws TABLE_EXISTS
- */
+/** Refuses names in use; with mode `replace` only names of views, sequences and indexes. @throws TABLE_EXISTS */
 export async function checkNames(
   database: Queryable,
   names: readonly string[],

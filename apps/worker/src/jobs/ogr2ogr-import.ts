@@ -176,11 +176,7 @@ class Import {
     this.#context.progress({ phase: 'import', done: rows, total: null, unit: 'features', message })
   }
 
-  /**
-   * The staging tables of layers.
-   *
-   * @param loaded rows that each has already
-   */
+  /** The staging tables of layers. @param loaded rows that each has already */
   async #openTables(layers: readonly LayerSchema[], loaded: readonly number[] = []): Promise<LayerTable[]> {
     const { run, project } = this.#context
     const { schema = 'public', mode = 'create', geometryType = 'auto', promoteToMulti = true } = this.#input

@@ -10,28 +10,16 @@ const schemaClosed = defineError(
   }),
 )
 
-/**
- * Schemas that all tasks may read. Embedding tables are registered in a catalogue, so only the embedding tasks create
- * them.
- */
+/** Schemas that all tasks may read; only embedding tasks write geoembeddings, whose tables are catalogued. */
 const TO_READ = ['public', 'geoembeddings']
 const TO_WRITE = ['public']
 
-/**
- * Refuses a schema that a task may not read from; `opened` are further schemas that the operator names. Other schemas
- * belong to the queue, to the server or to other programs.
- *
- * @throws SCHEMA_NOT_ALLOWED
- */
+/** Refuses a schema that no task may read; the operator names `opened` ones. @throws SCHEMA_NOT_ALLOWED */
 export function requireReadable(schema: string, opened: readonly string[]): void {
   requireOneOf(schema, [...TO_READ, ...opened])
 }
 
-/**
- * Refuses a schema that a task may not put tables into.
- *
- * @throws SCHEMA_NOT_ALLOWED
- */
+/** Refuses a schema that a task may not put tables into. @throws SCHEMA_NOT_ALLOWED */
 export function requireWritable(schema: string, opened: readonly string[]): void {
   requireOneOf(schema, [...TO_WRITE, ...opened])
 }

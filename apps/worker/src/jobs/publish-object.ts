@@ -7,10 +7,7 @@ export function uploadNames({ jobId, number, earlier }: JobRun) {
   return { temporaryName: `${jobId}.${number}`, abandonedNames: earlier.map((run) => `${jobId}.${run}`) }
 }
 
-/**
- * Uploads the object of a job and publishes it together with the job's result, which contains the ETag. An existing
- * object is replaced.
- */
+/** Uploads the object of a job and publishes it together with the result, which has its ETag; replaces another. */
 export async function publishObject<Result extends Readonly<Record<string, unknown>>>(
   { run, project, signal }: JobContext,
   address: { readonly bucket: string; readonly key: string },

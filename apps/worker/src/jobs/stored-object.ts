@@ -5,11 +5,7 @@ export async function requireBucket(store: ArtifactStore, bucket: string): Promi
   if (!(await store.getBucket(bucket))) throw bucketNotFound({ bucket })
 }
 
-/**
- * Refuses a stored file that the job could not read.
- *
- * @throws BUCKET_NOT_FOUND, OBJECT_NOT_FOUND, OBJECT_TOO_LARGE
- */
+/** Refuses a stored file that the job could not read. @throws BUCKET_NOT_FOUND, OBJECT_NOT_FOUND, OBJECT_TOO_LARGE */
 export async function checkStoredObject(
   store: ArtifactStore,
   { bucket, path }: { readonly bucket: string; readonly path: string },

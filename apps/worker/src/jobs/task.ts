@@ -16,27 +16,16 @@ export interface Project {
 /** Dependencies of a task's checks at submit. */
 export interface SubmitContext {
   readonly project: Project
-  /**
-   * Refuses a URL that this worker would not fetch; `path` is its place in the request.
-   *
-   * @throws URL_REFUSED
-   */
+  /** Refuses a URL that this worker would not fetch; `path` is its place in the request. @throws URL_REFUSED */
   readonly checkUrl: (url: string, path: string) => void
 }
 
 /** Progress of a job; `etaSeconds` is the estimated remaining time. */
 export type JobProgress = Progress & { readonly etaSeconds?: number }
 
-/**
- * State that lets a later run of the job continue: a note about the staging tables, which the later run takes over as
- * they were when the note was stored.
- */
+/** State that lets a later run continue: a note, and the staging tables as they were when it was stored. */
 export interface Checkpoint {
-  /**
-   * State that an earlier run stored under the same identity, with its tables; null when there is none.
-   *
-   * @param identity identifies the inputs of the rows; called only when a checkpoint exists
-   */
+  /** State of an earlier run with this identity, and its tables; else null. `identity` is called only if needed. */
   take<State>(identity: Identity): Promise<State | null>
   /** Starts again: drops staging tables of an earlier run. */
   clear(): Promise<void>
@@ -86,16 +75,11 @@ export interface Shard {
   readonly error: JobError | null
 }
 
-/**
- * How a task is split. The first run of the job plans; no worker holds the job while its shards run; after they have
- * ended, another run publishes. Each of the three runs at least once and takes effect once.
- */
+/** How a task is split: a run plans, the shards run without it, then another run publishes; each takes effect once. */
 export interface Sharding<Input = unknown> {
   /** Whether a request is split into shards. */
   divides(input: Input): boolean
-  /**
-   * Inputs of the shards, in order; a member `shard.name` is the name that users see. Empty: there is nothing to do.
-   */
+  /** Inputs of the shards, in order; `shard.name` is what users see. Empty: there is nothing to do. */
   plan(input: Input, context: JobContext): Promise<readonly Readonly<Record<string, unknown>>[]>
   /** Runs one shard. */
   run(
@@ -114,10 +98,7 @@ export interface JobContext {
   /** 1 for the first run; more after a worker was lost. */
   readonly attempt: number
   readonly project: Project
-  /**
-   * Aborts on cancel, timeout and shutdown. A task must then stop within a second and remove resources that the runner
-   * does not know.
-   */
+  /** Aborts on cancel, timeout and shutdown; the task then stops within a second and removes its other resources. */
   readonly signal: AbortSignal
   readonly logger: Logger
   readonly fetch: GuardedFetch
@@ -128,10 +109,7 @@ export interface JobContext {
   progress(progress: JobProgress): void
 }
 
-/**
- * A kind of job. Tasks run at least once and take effect exactly once: they write into staging tables named after the
- * run and end with `swapIn`. Only the latest run passes `swapIn`, and a further run finds its record.
- */
+/** A kind of job. It runs at least once but takes effect once: by staging tables of the run, at last `swapIn`. */
 export interface Task<Input = unknown> {
   readonly name: TaskName
   readonly summary: string
@@ -140,10 +118,7 @@ export interface Task<Input = unknown> {
   readonly body: TObject
   /** Longest run in seconds. */
   readonly expireSeconds: number
-  /**
-   * Increment it when a change makes other rows from the same source, or stores another state: checkpoints of other
-   * versions are dropped.
-   */
+  /** Increment it when a change makes other rows or stores another state: checkpoints of other versions are dropped. */
   readonly version: number
   /** Checks before the job is queued: name taken, bucket missing, area too large. Throws catalogue errors. */
   checkSubmit(input: Input, context: SubmitContext): Promise<void>

@@ -12,11 +12,7 @@ const warningsRefused = defineError(
   }),
 )
 
-/**
- * The warnings of a result that is ready but not yet published.
- *
- * @throws WARNINGS_REFUSED where the request is strict and there are any
- */
+/** The warnings of a result that is ready. @throws WARNINGS_REFUSED where the request is strict and there are any */
 export function acceptWarnings(strict: boolean | undefined, warnings: readonly JobWarning[]): JobWarning[] {
   if (strict === true && warnings.length > 0) throw warningsRefused({ warnings })
   return [...warnings]

@@ -18,10 +18,7 @@ export interface FunctionsAddress {
   readonly key: string
 }
 
-/**
- * Which projects this worker serves and how to reach them: one in local mode, those of the caller's organization in the
- * shared pool.
- */
+/** Projects that this worker serves: one in local mode, those of the caller's organization in the shared pool. */
 export interface ProjectDirectory {
   /**
    * The jobs a caller may see under a project reference.

@@ -18,7 +18,7 @@ test('a project that fills its places leaves some for others, and places come ba
   expect(await places.take('ash')).toBeDefined()
 })
 
-test('a project waits for a place that others have, and goes before whoever comes again', async () => {
+test('a project waits for a taken place, and goes before one that comes again', async () => {
   const places = new ProjectPlaces({ all: 2, ofOne: 1, waitMs: 3_600_000, busy })
   const order: string[] = []
   const enter = async (project: string) => {
@@ -39,7 +39,7 @@ test('a project waits for a place that others have, and goes before whoever come
   expect(order).toEqual(['ash', 'birch', 'cedar', 'ash'])
 })
 
-test('whoever leaves the line gives up no place of another', async () => {
+test('a request that leaves the line gives up no place of another', async () => {
   const places = new ProjectPlaces({ all: 1, ofOne: 1, waitMs: 3_600_000, busy })
   const ash = await places.take('ash')
   const left = new AbortController()

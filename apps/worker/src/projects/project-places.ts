@@ -16,10 +16,7 @@ interface Waiting {
   readonly enter: () => void
 }
 
-/**
- * Limits the concurrent work of a worker for waiting callers. When all places are taken, projects wait in line, each
- * with at most as many requests as it may have places. A project that comes again goes to the end of the line.
- */
+/** Limits the concurrent work for waiting callers: projects take turns, each with at most its number of places. */
 export class ProjectPlaces {
   readonly #options: PlacesOptions
   readonly #taken: string[] = []

@@ -11,11 +11,7 @@ interface Owner {
   readonly project_id: string | null
 }
 
-/**
- * Rows that belong to projects, in a table of schema `terrane`. A new record consists of the columns `Given`; the
- * database fills in the others. Column names become SQL unchanged, so they must be constants of this program. The value
- * of a jsonb column must be an object, because a list would be sent as a PostgreSQL array.
- */
+/** Rows of projects. Column names become SQL, so use constants; a list would become an array instead of jsonb. */
 export class ProjectRows<Row extends { readonly id: string }, Given extends Exclude<keyof Row, keyof Owner>> {
   readonly #database: Database
   readonly #table: string
@@ -30,8 +26,7 @@ export class ProjectRows<Row extends { readonly id: string }, Given extends Excl
   async insert(scope: JobScope, most: number, columns: Pick<Row, Given>): Promise<Row | null> {
     const { projectRef: project_ref, organizationId: organization_id, projectId: project_id } = scope
     const owner: Owner = { project_ref, organization_id, project_id }
-    // The owner comes first for the numbers of IN_SCOPE's parameters, and last so that no column of the same name
-    // overrides it.
+    // The owner comes first for the numbers of IN_SCOPE's parameters, and last so that no column overrides it.
     const row = { ...owner, ...columns, ...owner }
     const values = Object.values(row)
     const { rows } = await this.#database.query<Row>(

@@ -4,10 +4,7 @@ const HIDDEN = '[redacted]'
 const SECRET_FIELD =
   /(^|_)(key|token|secret|password|credential|signature)s?$|databaseUrl|serviceRoleKey|authorization|apikey/i
 
-/**
- * An input in a form that may be shown: secret fields are hidden, and URLs lose user names, passwords and query values,
- * because signed URLs contain their permission there.
- */
+/** An input to show, without secrets; URLs lose user, password and query values, because signed URLs grant by them. */
 export function redactInput(value: unknown): Record<string, unknown> {
   return redact(value, 0) as Record<string, unknown>
 }

@@ -136,10 +136,7 @@ function scopeOf(organizationId: string | null, projectRef: string, project: Pro
   return { projectRef, organizationId, projectId: project?.id ?? null }
 }
 
-/**
- * Storage folder of an unregistered project. It contains the organization, because two organizations may use the same
- * reference.
- */
+/** Storage folder of an unregistered project, by organization, because two may use the same reference. */
 function unregisteredFolder({ organizationId, projectRef }: JobScope): string {
   return `org.${organizationId}/ref.${projectRef}`
 }

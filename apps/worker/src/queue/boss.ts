@@ -7,11 +7,7 @@ import { QUEUE_SCHEMA, QUEUE_SCHEMA_VERSION } from './queue-tables.ts'
 /** NOTIFY channel for new jobs. */
 export const WORK_CHANNEL = 'terrane_work'
 
-/**
- * Starts pg-boss on the worker's pool: no second set of connections. The runner fetches and settles jobs itself.
- *
- * @throws QUEUE_TOO_NEW when pg-boss's tables are of a version that this one does not know
- */
+/** Starts pg-boss on the worker's pool, without its own polling of jobs. @throws QUEUE_TOO_NEW */
 export async function startBoss(database: Database, logger: Logger): Promise<PgBoss> {
   const boss = new PgBoss({
     db: adapter(database),

@@ -7,10 +7,7 @@ import type { JobStore } from './job-store.ts'
 import { lockRun, markRun, putBack, renewHeartbeats, type Claim } from './queue-tables.ts'
 import { serveTurn } from './fair-queue.ts'
 
-/**
- * Idle timeout of the transaction in which a worker takes a job: it releases the lock of a disconnected worker. It is
- * long enough for a worker with a slow event loop.
- */
+/** Idle time of taking a job: ends the lock of a disconnected worker, but not of one with a slow event loop. */
 const IDLE_TAKING = '30s'
 /** Longest wait for a worker that takes a job of the same task. */
 const LOCK_TAKING = '5s'
@@ -51,10 +48,7 @@ export class JobLeases {
     this.#options = options
   }
 
-  /**
-   * The next job of a task that may run now, or null. Looks for jobs of one task run one after the other; one that
-   * hangs is abandoned.
-   */
+  /** The next job of a task that may run now, or null. Looks run one after the other; one that hangs is abandoned. */
   take(task: string): Promise<Claim | null> {
     const look = (this.#looks.get(task) ?? Promise.resolve()).then(() => this.#look(task))
     this.#looks.set(task, look.then(ignore, ignore))
@@ -83,10 +77,7 @@ export class JobLeases {
     }
   }
 
-  /**
-   * pg-boss counts the running jobs of a project in the statement that fetches one, so two concurrent fetches do not
-   * see each other. Therefore workers take the jobs of a task one after the other.
-   */
+  /** Workers take jobs of a task one by one: concurrent fetches of pg-boss do not see each other's running jobs. */
   async #take(task: string): Promise<Claim | null> {
     const { database } = this.#options
     // The embedded database runs transactions one after the other.

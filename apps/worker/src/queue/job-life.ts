@@ -27,9 +27,7 @@ const QUEUE_MAX_SECONDS = 86_400
 /** Maximum wait for a run to stop; then its job ends without it. */
 export const LEAVE_MS = 20_000
 
-/**
- * Minimum interval between two checkpoints of a run: a restart loses at most this much work and the unfinished step.
- */
+/** Minimum interval between two checkpoints: a restart loses at most this much work and the unfinished step. */
 export const CHECKPOINT_MS = 10_000
 
 /** Share of the shutdown time in which jobs may still end; the rest is for handing them over. */

@@ -20,10 +20,7 @@ export interface JobObserver {
 const WAIT_BUCKETS = [1, 5, 15, 60, 300, 1800, 7200]
 const RUN_BUCKETS = [1, 5, 15, 60, 300, 1800, 7200, 43_200]
 
-/**
- * Codes and reasons of alerts. Their counters start at 0, because Prometheus sees no increase in a counter that starts
- * at 1.
- */
+/** Codes and reasons of alerts. They start at 0: Prometheus sees no increase in a counter that starts at 1. */
 const FROM_ZERO = {
   codes: ['success', 'INTERNAL', 'worker_lost', 'timed_out'],
   reasons: ['retry', 'lost', 'handed_over'],
@@ -88,10 +85,7 @@ interface Load {
   load(): Promise<readonly { task: string; status: 'pending' | 'running'; jobs: number }[]>
 }
 
-/**
- * Shows pending and running jobs, overdue schedules and the age of the last backup, from the database, so every worker
- * reports the same.
- */
+/** Shows open jobs, late schedules and the age of the last backup, from the database: the same for every worker. */
 export function showQueues(registry: Registry, database: Database, store: Load, tasks: readonly string[]): void {
   const registers = [registry]
   const jobs = new Gauge({

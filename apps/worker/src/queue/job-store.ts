@@ -138,9 +138,7 @@ export class JobStore {
     return row
   }
 
-  /**
-   * Writes progress and log lines of the current run; false when the run is no longer current, or the job has ended.
-   */
+  /** Writes progress and log lines of a run; false when it is no longer the current one, or the job has ended. */
   async progress(
     id: string,
     attempt: number,
@@ -199,10 +197,7 @@ export class JobStore {
     await writeLines(session, id, [{ event: why, level, message, ...(code !== undefined && { code }) }])
   }
 
-  /**
-   * Lets a job wait for its shards, without a run: `waits`. If they have ended already, it goes `on` at once; if its
-   * cancellation was requested, it ends here.
-   */
+  /** Lets a job wait for its shards: `waits`, `on` if they have ended already, `ended` if it was cancelled. */
   async setAside(session: Queryable, id: string, error: JobError): Promise<'waits' | 'on' | 'ended'> {
     const { rows } = await session.query<{ cancel_requested: boolean }>(
       `update terrane.jobs set waits = true, leftovers = true, updated_at = clock_timestamp(), revision = revision + 1
@@ -216,9 +211,7 @@ export class JobStore {
     return (await hasOpenShards(session, id)) ? 'waits' : 'on'
   }
 
-  /**
-   * Marks a job for cancellation; a job that is pending or waits for its shards ends at once. Returns the current row.
-   */
+  /** Marks a job for cancellation; one that is pending or waits for shards ends at once. Returns the current row. */
   async requestCancel(session: Queryable, id: string, error: JobError, requestId: string): Promise<JobRow | null> {
     await stopShards(session, id, error)
     const { rows } = await session.query<JobRow>(
@@ -261,10 +254,7 @@ export class JobStore {
     return rows
   }
 
-  /**
-   * Number of pending and running jobs of each task, over all workers; tasks without any are not listed. A job that
-   * waits for its shards is neither.
-   */
+  /** Pending and running jobs of each task, over all workers; a job that waits for its shards is neither. */
   async load(): Promise<{ task: string; status: 'pending' | 'running'; jobs: number }[]> {
     const { rows } = await this.#database.query<{ task: string; status: 'pending' | 'running'; jobs: number }>(
       `select task, status, count(*) as jobs from terrane.jobs where status in ('pending', 'running') and not waits group by task, status`,

@@ -27,10 +27,7 @@ export interface MaintenanceOptions {
   readonly workerId: string
 }
 
-/**
- * Periodic clean-up: jobs of workers that died, old records, stray folders,
- * schedules whose time has come.
- */
+/** Periodic clean-up: jobs of workers that died, old records, stray folders, due schedules. */
 export class Maintenance {
   readonly #options: MaintenanceOptions
   readonly #runsHere: (id: string) => boolean
@@ -79,9 +76,7 @@ export class Maintenance {
     this.#timers.push(timer)
   }
 
-  /**
-   * Requeues jobs that a predecessor of the same name held when it died, without waiting for their heartbeat timeout.
-   */
+  /** Requeues jobs that a predecessor of the same name held when it died, before their heartbeats time out. */
   async #recoverLost(): Promise<void> {
     const { boss, database, workerId, logger } = this.#options
     for (const { task, id } of await listHeldJobs(database, workerId)) {
@@ -107,10 +102,7 @@ export class Maintenance {
     }
   }
 
-  /**
-   * Removes the leftovers of a job unless that is in progress. It is not awaited, so a slow project does not delay
-   * others.
-   */
+  /** Removes leftovers of a job unless that is in progress. Not awaited, so a slow project does not delay others. */
   #inBackground(id: string, work: () => Promise<void>): void {
     if (this.#underWay.has(id)) return
     this.#underWay.add(id)

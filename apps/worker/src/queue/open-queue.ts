@@ -13,7 +13,6 @@ export function ensureQueue(boss: PgBoss, task: Pick<Task, 'name' | 'expireSecon
 export async function openQueue(boss: PgBoss, name: string, settings: QueueOptions): Promise<void> {
   if (await boss.getQueue(name)) await boss.updateQueue(name, settings)
   else await boss.createQueue(name, settings)
-  // pg-boss looks up an unknown queue outside the transaction of a send. On a database with one session that would be a
-  // deadlock, so the queue is looked up here.
+  // pg-boss looks up an unknown queue outside a send's transaction, a deadlock on one session: look it up here.
   await boss.touch(name, NIL_UUID)
 }

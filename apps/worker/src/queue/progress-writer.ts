@@ -11,10 +11,7 @@ const INTERVAL_MS = 500
 /** Maximum lines that wait to be written; further ones are replaced by one line with their number. */
 const MOST_WAITING = 100
 
-/**
- * Writes a job's progress at most twice a second: the first step at once, then always the latest. Its log gets a line
- * for each step.
- */
+/** Writes a job's progress at most twice a second, and a line of its log for each step. */
 export class ProgressWriter {
   readonly #store: JobStore
   readonly #id: string

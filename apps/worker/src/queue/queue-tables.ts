@@ -3,10 +3,7 @@ import type { Queryable } from '@terrane/database'
 /** Schema of pg-boss's own tables. */
 export const QUEUE_SCHEMA = 'pgboss'
 
-/**
- * Version of pg-boss's tables that the statements of this file are written for. No other file names these tables. Where
- * pg-boss has a function for an operation, that function is used.
- */
+/** Version of pg-boss's tables that this file is written for; it alone names them, where the API has no function. */
 export const QUEUE_SCHEMA_VERSION = 40
 
 /** A job in the queue of its task. */
@@ -18,9 +15,7 @@ export interface QueuedJob {
 /** One run's hold on a job. */
 export interface Claim extends QueuedJob {
   readonly attempt: number
-  /**
-   * Number of the run; it is larger than that of any earlier run. Two runs of a handed-over job have the same attempt.
-   */
+  /** Larger than the number of any earlier run. Two runs of a handed-over job have the same attempt. */
   readonly run: number
 }
 
@@ -64,10 +59,7 @@ export async function lockRun(session: Queryable, { task, id, attempt, run }: Cl
   return rowCount === 1
 }
 
-/**
- * Puts an active job back into the queue, due after an interval. Its start is cleared, because pg-boss counts another
- * attempt for a job that has started.
- */
+/** Requeues an active job after an interval; its start is cleared, or pg-boss would count another attempt. */
 export async function putBack(session: Queryable, { task, id }: QueuedJob, after: string): Promise<void> {
   await session.query(
     `update ${QUEUE_SCHEMA}.job set state = 'created', started_on = null, heartbeat_on = null, data = '{}',

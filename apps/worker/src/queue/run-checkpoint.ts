@@ -31,10 +31,7 @@ export class RunCheckpoint implements Checkpoint {
     this.#note = note
   }
 
-  /**
-   * Takes over the checkpoint of an earlier run of the job. It is dropped if it is of another version of the task;
-   * other staging tables of earlier runs are always dropped.
-   */
+  /** Takes over an earlier run's checkpoint unless it is of another version; drops other staging tables. */
   static async open(database: Database, run: JobRun, options: CheckpointOptions): Promise<RunCheckpoint> {
     const note = (await takeOver(database, run)) as Note | null
     const checkpoint = new RunCheckpoint(database, run, options, note)

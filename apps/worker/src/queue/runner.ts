@@ -87,21 +87,12 @@ export class Runner {
     return this.#active.size
   }
 
-  /**
-   * Checks the lanes, except on the embedded database, where a look waits for any running statement.
-   *
-   * @throws WORKER_LANES_STUCK when a lane without a job has not looked for one for a minute
-   */
+  /** Checks the lanes, except on the embedded database, where looks wait. @throws WORKER_LANES_STUCK after a minute */
   checkLanes(): void {
     if (this.#options.database.capabilities.locks) this.#lanes.check()
   }
 
-  /**
-   * Takes no more jobs, lets running ones end, and hands the rest over. After it resolves, this process settles no job.
-   * A second call waits for the first.
-   *
-   * @param budgetMs for both together
-   */
+  /** Takes no more jobs, lets running ones end, hands the rest over, then settles none. @param budgetMs for all */
   stop(budgetMs: number): Promise<void> {
     this.#ended ??= this.#stop(budgetMs)
     return this.#ended
@@ -121,20 +112,14 @@ export class Runner {
     for (const listener of this.#listeners) await listener?.[Symbol.asyncDispose]()
   }
 
-  /**
-   * Cancels a job that runs here before the database records it. On the embedded database the record waits for the one
-   * session, which a statement of the job may hold; on others this does nothing.
-   */
+  /** Cancels a job here before the record does, because the job may hold the embedded database's one session. */
   cancelHere(scope: JobScope, task: string, id: string): void {
     const run = this.#active.get(id)
     if (this.#options.database.capabilities.locks || run?.claim.task !== task || run.project !== scopeKey(scope)) return
     run.controller.abort(cancelled())
   }
 
-  /**
-   * Looks for cancellations now instead of at the next poll. The records alone say what is cancelled, since any role of
-   * the database may send notifications.
-   */
+  /** Looks for cancellations now. Only the records say what is cancelled: any role may send notifications. */
   lookForCancellations(): void {
     this.#lookAgain = true
     if (!this.#isLooking) void this.#lookWhileHinted()

@@ -122,8 +122,7 @@ export async function shardEnded(
   { notify }: Capabilities,
   { parent, shard }: { readonly parent: string; readonly shard: string },
 ): Promise<void> {
-  // Shard completions are serialised, so exactly one sees that all are done. Foreign keys take a weaker lock, which each
-  // completion holds already.
+  // Completions are serialised, so exactly one sees that all are done; foreign keys hold only a weaker lock.
   const { rows: parents } = await session.query<{ task: string; status: string }>(
     'select task, status from terrane.jobs where id = $1 for no key update',
     [parent],

@@ -44,11 +44,7 @@ export class Submitter {
     this.#options = options
   }
 
-  /**
-   * The job of an Idempotency-Key that is still stored, or null.
-   *
-   * @throws IDEMPOTENCY_KEY_REUSED when it came with another body
-   */
+  /** The stored job of an Idempotency-Key, or null. @throws IDEMPOTENCY_KEY_REUSED when it came with another body */
   async replay(submission: Submission): Promise<JobRow | null> {
     const { idempotencyKey, scope, task } = submission
     if (idempotencyKey === undefined) return null
@@ -80,12 +76,7 @@ export class Submitter {
     return row ? { row, replayed: true } : this.submit(submission)
   }
 
-  /**
-   * Writes the record of a job and puts it into the queue, in a transaction of the caller, who then calls
-   * {@link announce}.
-   *
-   * @param refusal ends the job at once, before it is queued
-   */
+  /** Queues a job in the transaction of a caller, who then calls {@link announce}. @param refusal ends it at once */
   async enqueue(
     session: Session,
     submission: Submission,
@@ -122,9 +113,7 @@ export class Submitter {
     this.#options.onEnqueued(task)
   }
 
-  /**
-   * Cancels a job: a pending one ends at once, a running one is marked for cancellation, an ended one is not changed.
-   */
+  /** Cancels a job: a pending one ends at once, a running one is marked, an ended one is not changed. */
   async cancel(row: JobRow, requestId: string): Promise<JobRow> {
     const { boss, database, store } = this.#options
     const changed = await database.transaction(async (session) => {

@@ -6,11 +6,7 @@ interface Document {
   readonly components?: { schemas?: Record<string, Json> }
 }
 
-/**
- * Describes the jobs of each task in the OpenAPI document: `<Task>Job` is a `Job` with the `taskName` and the `result`
- * of the task. Submitting answers with it; reading any job answers with one of them. Only the document has these
- * schemas. Answers are serialised by the general schema `Job`, which keeps fields of later versions of a task.
- */
+/** Adds a `<Task>Job` per task to the document only; `Job` serialises answers, which keeps fields of later versions. */
 export function describeJobs(document: Document): Document {
   const schemas = document.components?.schemas ?? {}
   const job = schemas['Job'] as (Json & { properties: Record<string, Json> }) | undefined

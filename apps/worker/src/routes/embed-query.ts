@@ -19,9 +19,7 @@ const UPLOADS = 16
 
 type Ask = (project: QueryProject) => Promise<Answered>
 
-/**
- * `POST /embed` and `POST /embed/chip`: a text or a picture as a vector of a table's model, and the most similar rows.
- */
+/** `POST /embed` and `/embed/chip`: a text or picture as a vector of a table's model, and the most similar rows. */
 export async function embedRoutes(app: Http, deps: EmbedDeps): Promise<void> {
   const answer = async (request: FastifyRequest, projectRef: string | undefined, path: string, ask: Ask) => {
     const scope = await deps.projects.scope(principalOf(request), projectRef, path)

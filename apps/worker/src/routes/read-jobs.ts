@@ -94,11 +94,7 @@ function listRoute(app: Http, deps: JobLookup): void {
   )
 }
 
-/**
- * The job of a request's path, if the caller may see it.
- *
- * @throws UNKNOWN_TASK, JOB_NOT_FOUND (also for another project's job), and what the project directory throws
- */
+/** The job of a request's path, if the caller may see it. @throws UNKNOWN_TASK, JOB_NOT_FOUND for others' jobs too */
 export async function findJob(deps: JobLookup, request: FastifyRequest): Promise<JobRow> {
   const { taskName, job_id: id } = request.params as { taskName: string; job_id: string }
   return jobIn(deps, await scopeOf(deps, request, taskName), taskName, id)

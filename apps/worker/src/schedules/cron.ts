@@ -72,10 +72,7 @@ function shortestSpan(expression: CronExpression, now: Date): number {
   return shortest
 }
 
-/**
- * The first time of a schedule after another one, or null when there is none. A time that a change of the clocks skips
- * comes an hour later; a time that occurs twice counts once.
- */
+/** The next time of a schedule, or null. A time that the clocks skip is an hour later; a repeated one counts once. */
 export function nextTick(cron: string, timeZone: string, after: Date): Date | null {
   try {
     return CronExpressionParser.parse(cron, { tz: timeZone, currentDate: after }).next().toDate()

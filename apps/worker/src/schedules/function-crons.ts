@@ -27,10 +27,7 @@ const AT_ONCE = 8
 const AT_ONCE_PER_PROJECT = 4
 /** Maximum due times per look. */
 const MOST_DUE = 100
-/**
- * Codes for a function that was not reached: no connection, a host that accepts no more, or a function that could not
- * start.
- */
+/** Codes for a function that was not reached: no connection, a host that is full, or a function that cannot start. */
 const UNREACHED: ReadonlySet<string | null> = new Set(['DOWNLOAD_FAILED', 'FUNCTION_BUSY', 'FUNCTION_BOOT_ERROR'])
 
 /** A queued time of a function's schedule. */
@@ -65,10 +62,7 @@ const WANTED = `select p.project_id, p.name as function_name, entry.value as ent
 
 const SAME = `c.project_id = w.project_id and c.function_name = w.function_name and c.entry = w.entry and c.time_zone = w.time_zone`
 
-/**
- * Calls functions at the times of their cron expressions. Any number of workers may run it: the one that moves a
- * schedule on to its next time also queues the call, in the same transaction. Several missed times give one call.
- */
+/** Calls functions by cron; the worker that moves a schedule on queues one call, however many times were missed. */
 export class FunctionCrons {
   readonly #options: FunctionCronsOptions
   readonly #calls: Counter

@@ -56,11 +56,7 @@ export class ScheduleStore extends ProjectRows<ScheduleRow, ScheduleColumn> {
     return pageOf(rows, options.limit)
   }
 
-  /**
-   * The longest overdue schedule of each project with due schedules.
-   *
-   * @param except projects that are left out, by their {@link scopeKey}
-   */
+  /** The longest overdue schedule of each project. @param except keys of projects that are left out */
   async due(limit: number, except: readonly string[]): Promise<DueSchedule[]> {
     const { rows } = await this.#database.query<DueSchedule>(
       `select * from (
@@ -105,9 +101,7 @@ export class ScheduleStore extends ProjectRows<ScheduleRow, ScheduleColumn> {
     )
   }
 
-  /**
-   * Moves a schedule on to its next time; false when another worker was faster, or the schedule was changed meanwhile.
-   */
+  /** Moves a schedule on to its next time; false when another worker was faster or the schedule was changed. */
   async take(session: Queryable, schedule: ScheduleRow, next: Date | null, jobId: string | null): Promise<boolean> {
     const { rowCount } = await session.query(
       `update terrane.schedules set next_at = $3,

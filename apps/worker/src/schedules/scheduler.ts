@@ -27,10 +27,7 @@ export interface SchedulerOptions {
   readonly logger: Logger
 }
 
-/**
- * Submits the requests of schedules when they are due. Any number of workers may run it: the one that moves a schedule
- * on to its next time also submits, in the same transaction. Several missed times give one job.
- */
+/** Submits requests of schedules; the worker that moves one on queues one job, however many times were missed. */
 export class Scheduler {
   readonly #options: SchedulerOptions
   /** Projects whose schedules are being submitted. */

@@ -7,11 +7,7 @@ export function makeSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
 }
 
-/**
- * The headers of a message by the Standard Webhooks specification: HMAC-SHA256 of `id.timestamp.body`.
- *
- * @param at time of this attempt, in milliseconds; receivers refuse messages that are minutes old
- */
+/** Standard Webhooks headers: HMAC-SHA256 of `id.timestamp.body`. @param at of this attempt, as old ones are refused */
 export function signedHeaders(secret: string, id: string, at: number, body: string): Record<string, string> {
   const timestamp = String(Math.floor(at / 1000))
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64')

@@ -45,10 +45,7 @@ export class WebhookStore extends ProjectRows<WebhookRow, WebhookColumn> {
     this.#database = database
   }
 
-  /**
-   * Records a delivery for each webhook that listens to the end of a job, each only once. `project` is a key of the
-   * project.
-   */
+  /** Records a delivery for each webhook that listens to the end of a job, once. `project` is a key of the project. */
   async addDeliveries(session: Queryable, jobId: string): Promise<{ id: string; project: string }[]> {
     const { rows } = await session.query<{ id: string; project: string }>(
       `insert into terrane.webhook_deliveries (id, webhook_id, job_id, type)

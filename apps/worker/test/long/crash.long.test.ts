@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openWorker, submit, until, type TestWorker } from '../harness.ts'
 import { Runners } from '../runners.ts'
 
-/** Runs no jobs itself: those that do are whole workers, to be killed. */
+/** Runs no jobs itself: whole workers do, to be killed. */
 let api: TestWorker
 let runners: Runners
 beforeAll(async () => {

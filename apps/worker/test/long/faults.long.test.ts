@@ -109,7 +109,7 @@ describe(`faults (${testLane()})`, () => {
     },
   )
 
-  describe.runIf(canMount)('disks that are full (SKIPPED where nobody may mount one)', () => {
+  describe.runIf(canMount)('disks that are full (SKIPPED where mounting is not allowed)', () => {
     let disk: Disk
     beforeAll(() => {
       disk = openDisk(folder)

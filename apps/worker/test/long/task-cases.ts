@@ -23,7 +23,7 @@ const TILE = 64
 const ARCHIVE = 'source.pmtiles'
 
 /** Whether faults come as often, and last as long, as it takes to believe in them; otherwise a part of that. */
-// oxlint-disable-next-line node/no-process-env -- asked for by whoever runs the tests
+// oxlint-disable-next-line node/no-process-env -- a setting of the test run
 export const ALL_FAULTS = process.env['TERRANE_TEST_ALL_FAULTS'] === '1'
 
 /** The tasks that a suite of faults takes in this run: half of them by the seed, or all. */
@@ -176,7 +176,7 @@ function srai(api: TestWorker, store: ObjectStore): TaskCase {
   }
 }
 
-/** Tiles of 64 pixels, all of which hold data. */
+/** Tiles of 64 pixels, all with data. */
 function geo(api: TestWorker): TaskCase {
   const { database } = api.db
   return {

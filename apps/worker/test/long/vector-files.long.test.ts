@@ -60,7 +60,7 @@ const NAMED_BY: Readonly<Record<Difference['kind'], readonly string[]>> = {
   dimensions: ['DIMENSIONS_FILLED', 'SPLINES_FLAT'],
   curve: ['CURVES_LINEARIZED'],
 }
-/** Files of which native does not give what they hold, and why. */
+/** Files that native reads wrongly, and why. */
 const NATIVE_IS_WRONG: readonly (readonly [RegExp, string])[] = [
   [/flatgeobuf.*alldatatypes\.fgb$/, 'reads a signed byte as an unsigned one'],
   [/kml_ID_simple_field/, 'puts a field of the user in place of the id of the placemark'],

@@ -54,9 +54,7 @@ export async function runDemo(stack: Stack, keys: Keys, home: string, signal: Ab
   return runSteps(steps, signal)
 }
 
-/**
- * Runs steps in order, also after a failed one; returns false when one failed. The signal ends them without a message.
- */
+/** Runs steps in order, also after a failed one; returns false when one failed. The signal ends them silently. */
 export async function runSteps(
   steps: Readonly<Record<string, () => Promise<void>>>,
   signal: AbortSignal,

@@ -92,10 +92,7 @@ function colorOf(map: SceneMap, ground: number, x: number, y: number): Color {
   return ROOFS[Math.floor(hash(x >> 5, y >> 5) * ROOFS.length)] as Color
 }
 
-/**
- * Brightness of a pixel. `slow`, `medium` and `fine` are noise in [-1, 1] with wavelengths of many metres, some metres
- * and one metre.
- */
+/** Brightness of a pixel; noise in [-1, 1] has waves of many metres (`slow`), some (`medium`) or one (`fine`). */
 function lightOf(ground: number, x: number, y: number, slow: number, medium: number, fine: number): number {
   switch (ground) {
     case GROUND.water:

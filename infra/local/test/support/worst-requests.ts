@@ -212,11 +212,7 @@ const OF_ROWS: WorstRequests = {
   ],
 }
 
-/**
- * Requests with the largest possible cost, and their app.
- *
- * @param files address of {@link openEndlessFiles}
- */
+/** Requests with the largest possible cost, and their app. @param files address of {@link openEndlessFiles} */
 export const worstRequests = (files: string): WorstRequests => ({
   ...OF_ROWS,
   'a table hook with a deeply nested condition': [

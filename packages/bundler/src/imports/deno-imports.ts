@@ -13,10 +13,7 @@ import { GLOBALS, readTypes, type TypeCheck } from './type-check.ts'
 
 const DEFAULT_TIMEOUT_MS = 120_000
 const TYPES_CONFIG = 'types.json'
-/**
- * Runs the command at the lowest priority. It is set before the start, because threads keep the priority they start
- * with.
- */
+/** Runs the command at the lowest priority from its start, because threads keep the priority they start with. */
 const LAST = ['/bin/sh', '-c', 'exec nice -n 19 "$0" "$@"']
 /** Maximum modules that one fetch requests again. */
 const MOST_MISSING = 20
@@ -80,11 +77,7 @@ export class DenoImports implements Disposable {
     this.#options = options
   }
 
-  /**
-   * Fetches the imports of the function in a folder. Fetches of one folder run one after the other.
-   *
-   * @throws FUNCTION_BUNDLE_FAILED with Deno's message
-   */
+  /** Fetches the imports in a folder, one fetch at a time. @throws FUNCTION_BUNDLE_FAILED with Deno's message */
   fetch(folder: string): Promise<ModuleGraph> {
     const before = this.#fetching.get(folder) ?? Promise.resolve()
     const { turn = (_folder, fetch) => fetch() } = this.#options

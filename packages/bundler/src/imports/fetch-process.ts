@@ -53,10 +53,7 @@ export function reasonOf(
   return `what it imports cannot be fetched: ${text.replace(/^error: /, '')}`
 }
 
-/**
- * Whether a failed fetch may be retried (not for unlisted hosts), and whether it may succeed without changes (network
- * failures).
- */
+/** Whether a failed fetch may be retried (not unlisted hosts), and may succeed unchanged (network failures). */
 export function retryOf(error: unknown): { readonly isRetryable: boolean; readonly isPassing: boolean } {
   const { cause } = error as { cause?: Partial<ExecFileException> }
   const { stderr = '', killed = false } = cause ?? {}

@@ -74,21 +74,14 @@ export function readModuleGraph(info: DenoInfo): ModuleGraph {
   return { imports, modules, packages, failures }
 }
 
-/**
- * Target of an import of a module; null for imports that are not in the graph, which are looked up on disk.
- *
- * @param importer the address of a module from the network, or the path of a file
- */
+/** Target of an import; null if it is looked up on disk. @param importer its address, or the path of a file */
 export function followImport(graph: ModuleGraph, importer: string, text: string): string | null {
   const address = isRemote(importer) ? importer : pathToFileURL(importer).href
   const leads = graph.imports[address]?.[text]
   return leads === undefined || leads.startsWith('file:') ? null : leads
 }
 
-/**
- * Deno's errors for the modules of a graph, as `address: text`. Errors in modules for types only, or behind `import()`,
- * are ignored because a module runs without them.
- */
+/** Deno's errors by `address: text`, but for type-only modules and `import()`, without which a module runs. */
 export function problemsOf(info: DenoInfo): string[] {
   const modules = new Map(info.modules.map((module) => [module.specifier, module]))
   const redirects = info.redirects ?? {}

@@ -12,9 +12,7 @@ export function requiresComputed(code: Uint8Array): boolean {
   return COMPUTED.test(Buffer.from(code.buffer, code.byteOffset, code.byteLength).toString('latin1'))
 }
 
-/**
- * The esbuild plugin that adds a table of the modules that computed names may mean; each is loaded on its first use.
- */
+/** The esbuild plugin that adds a table of the modules that computed names may mean; each loads on first use. */
 export function computedRequires(root: string, names: readonly string[]): Plugin {
   const entries = names.map((name) => {
     const keys = name.startsWith('./') ? ENDS.filter((end) => name.endsWith(end)) : ['']

@@ -12,10 +12,7 @@ const MAX_BYTES = 40 * 1024 * 1024
 
 /** `import.meta.resolve('npm:name@1')`: the address of a package's module. */
 const RESOLVED = /import\.meta\.resolve\(\s*(["'`])(npm:[^"'`\\$]+)\1\s*(?:,\s*)?\)/g
-/**
- * `new URL` with a literal path and `import.meta.url`, the form that tools agree on, or with
- * `import.meta.resolve('npm:…')` as its base.
- */
+/** `new URL` of a literal path and `import.meta.url`, as tools agree on, or `import.meta.resolve('npm:…')`. */
 const ADDRESS =
   /new URL\(\s*(["'`])([^"'`\\$]+)\1\s*,\s*import\.meta\.(?:url|resolve\(\s*(["'`])(npm:[^"'`\\$]+)\3\s*(?:,\s*)?\))\s*(?:,\s*)?\)/g
 /** Names of WebAssembly files in CommonJS modules that load them from their own folder, as Emscripten's output does. */
@@ -39,10 +36,7 @@ export interface FilesBeside {
   readonly inputs: Set<string>
 }
 
-/**
- * The esbuild plugin that keeps files beside modules: each is added to the bundle under a name made from its content. A
- * module of a package gets files of its own package only.
- */
+/** The esbuild plugin that adds files beside modules to the bundle by their content; a package's only to itself. */
 export function filesBeside(found: FilesBeside, next: (path: string, code: string) => Promise<string | null>): Plugin {
   return {
     name: 'files beside',
@@ -104,11 +98,7 @@ function besideOf(module: string, text: string): string | undefined {
   }
 }
 
-/**
- * Adds a file that a module loads; null when it is missing, or outside of the module's package.
- *
- * @param name requested name; any name when absent
- */
+/** Adds a file that a module loads; null when it is missing or outside its package. @param name any when absent */
 function keep(file: string, module: string, { files, inputs }: FilesBeside, name?: string): string | null {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return null
   const home = PACKAGE.exec(module)?.[0]

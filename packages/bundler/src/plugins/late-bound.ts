@@ -1,10 +1,7 @@
 import fs from 'node:fs'
 import type { Plugin } from 'esbuild'
 
-/**
- * Built-in modules with functions that the runtime replaces when it starts. A named import would still be the original
- * function. A wrapper that looks the function up at each call is not affected.
- */
+/** Built-in modules whose functions the runtime replaces at its start: a named import would still be the original. */
 const MODULES: Readonly<Record<string, { readonly late: readonly string[]; readonly plain: string }>> = {
   tls: {
     late: ['connect'],
@@ -27,10 +24,7 @@ const MODULES: Readonly<Record<string, { readonly late: readonly string[]; reado
 
 const NAMESPACE = 'late-bound'
 
-/**
- * The esbuild plugin that replaces imports of these modules by functions that call the current ones; `require` needs no
- * replacement.
- */
+/** The esbuild plugin that replaces imports of these by functions that call the current ones, not `require`. */
 export function lateBound(): Plugin {
   return {
     name: 'late bound',

@@ -1,10 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Plugin } from 'esbuild'
 
-/**
- * The esbuild plugin for packages that load their own files with `createRequire`, which bundlers do not follow: `const
- * r = createRequire(import.meta.url); r('#fonts/…')` becomes a plain `require`.
- */
+/** The esbuild plugin for `createRequire`, which bundlers do not follow: calls of it become a plain `require`. */
 export function packageQuirks(): Plugin {
   return {
     name: 'package quirks',
@@ -22,9 +19,7 @@ export async function packageQuirk(path: string, code: string): Promise<string |
   return /[\\/]pdfkit[\\/]js[\\/]/.test(path) && /\.m?js$/.test(path) ? withPlainRequire(code) : null
 }
 
-/**
- * Replaces calls of a `createRequire` function with a literal argument by `require`, so that the bundler follows them.
- */
+/** Replaces literal calls of a `createRequire` function by `require`, so that the bundler follows them. */
 export async function withPlainRequire(code: string): Promise<string> {
   const { Visitor, parseSync } = await import('oxc-parser')
   const made = new Set<string>()

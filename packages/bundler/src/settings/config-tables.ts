@@ -6,11 +6,7 @@ type Table = Record<string, unknown>
 /** Maximum pieces in which a file is searched for repeated tables. */
 const MOST_PIECES = 1000
 
-/**
- * The tables of a `config.toml`. A table of a function may be repeated with the same values, which TOML does not allow.
- *
- * @throws TomlError with the place in the file
- */
+/** The tables of a `config.toml`, also where a function's is repeated with the same values. @throws TomlError */
 export function readConfigTables(text: string): Table {
   try {
     return parse(text)

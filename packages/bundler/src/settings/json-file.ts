@@ -22,11 +22,7 @@ export interface JsonSettings {
   }
 }
 
-/**
- * Reads a JSON file that may have comments and trailing commas; null where there is none.
- *
- * @throws FUNCTION_BUNDLE_FAILED when it is not JSON
- */
+/** Reads a JSON file that may have comments and trailing commas; null without one. @throws FUNCTION_BUNDLE_FAILED */
 export async function readJsonFile(file: string): Promise<JsonSettings | null> {
   const text = await readFile(file, 'utf8').catch(() => null)
   if (text === null) return null

@@ -4,10 +4,7 @@ import { bundleFailed } from '../errors.ts'
 import { readConfigTables } from './config-tables.ts'
 import { readWrangler, type WorkerSettings } from './wrangler.ts'
 
-/**
- * Settings of one function in the `config.toml` of a Supabase project, or in the configuration of a Worker. Paths are
- * absolute.
- */
+/** Settings of one function in a Supabase project's `config.toml` or a Worker's configuration; absolute paths. */
 export interface ProjectRules {
   /** False: the function is not served. */
   readonly enabled: boolean

@@ -6,10 +6,7 @@ import { ProjectTarget } from '../project-target.ts'
 import { strict } from '../warnings.ts'
 import { OsmStyle } from './osm-style.ts'
 
-/**
- * Topics of an import; `all` is every feature, by geometry, in the tables points, lines, multipolygons and
- * multilinestrings.
- */
+/** Topics of an import; `all` is every feature by geometry: points, lines, multipolygons, multilinestrings. */
 export const OSM_TOPICS = [
   'buildings',
   'streets',

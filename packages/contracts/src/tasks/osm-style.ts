@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchema } from 'typebox'
 
-/** A condition on tags. Filters are recursive, so {@link OSM_STYLE_SCHEMA} describes them, not the schema of a body. */
+/** A condition on tags. It is recursive, so `schemas/osm-style.json` describes it, and not the schema of a body. */
 export type OsmFilter =
   | {
       readonly key: string
@@ -26,7 +26,6 @@ const text = (description?: string) =>
 const list = <Item extends TSchema>(item: Item, maxItems: number, description?: string, more: object = {}) =>
   Type.Array(item, { minItems: 1, maxItems, ...(description && { description }), ...more })
 const metres = (description: string) => Type.Number({ exclusiveMinimum: 0, maximum: 1e12, description })
-const texts = () => Type.Union([text(), list(text(), 1000)])
 
 const ColumnDefinition = Type.Object(
   {
@@ -62,85 +61,56 @@ const ColumnDefinition = Type.Object(
   { ...CLOSED, title: 'Column' },
 )
 
-const styleOf = <Condition extends TSchema>(filter: Condition) => {
-  const GeneralizedTable = Type.Object(
-    {
-      name: name('The table is called {tablePrefix}_{name}.'),
-      toleranceMetres: Type.Optional(metres('Most that a line moves by, in metres on the ground.')),
-      minLengthMetres: Type.Optional(metres('Shorter lines are left out.')),
-      minAreaMetres2: Type.Optional(metres('Smaller areas are left out.')),
-      where: Type.Optional(filter),
-    },
-    CLOSED,
-  )
-  const StyleTable = Type.Object(
-    {
-      name: name('The table is called {tablePrefix}_{name}.'),
-      geometry: Type.Enum(['point', 'linestring', 'multilinestring', 'multipolygon']),
-      from: list(
-        Type.Enum(['node', 'line', 'area', 'route', 'waterway', 'relation', 'member']),
-        7,
-        'Elements that give rows: nodes, ways, areas, the lines of relations (of routes, waterways, any), the ways of relations.',
-        { uniqueItems: true },
-      ),
-      where: Type.Optional(filter),
-      areas: Type.Optional(
-        Type.Union([Type.Enum(['byKey', 'byAnyKey', 'all']), filter], {
-          description: 'Closed ways that are areas. Default: "byKey", by area=yes or by the keys that they have.',
-        }),
-      ),
-      lines: Type.Optional(
-        Type.Enum(['notAreaYes', 'notAreas', 'all'], {
-          default: 'notAreaYes',
-          description: 'Closed ways that are lines.',
-        }),
-      ),
-      columns: list(
-        Type.Union([name('The text of the key of that name.'), ColumnDefinition]),
-        100,
-        'Columns besides id, osm_type, osm_id and geom.',
-      ),
-      generalized: Type.Optional(list(GeneralizedTable, 64, 'Tables of fewer and simpler rows, for low zooms.')),
-    },
-    CLOSED,
-  )
-  return Type.Object(
-    {
-      $schema: Type.Optional(Type.String({ maxLength: 1000, description: 'For editors.' })),
-      tables: list(StyleTable, 64),
-    },
-    { ...CLOSED, title: 'Style', description: 'Tables of your own.' },
-  )
-}
+const Filter = Type.Unsafe<OsmFilter>({ type: 'object', minProperties: 1, maxProperties: 2, description: FILTER_ABOUT })
+
+const GeneralizedTable = Type.Object(
+  {
+    name: name('The table is called {tablePrefix}_{name}.'),
+    toleranceMetres: Type.Optional(metres('Most that a line moves by, in metres on the ground.')),
+    minLengthMetres: Type.Optional(metres('Shorter lines are left out.')),
+    minAreaMetres2: Type.Optional(metres('Smaller areas are left out.')),
+    where: Type.Optional(Filter),
+  },
+  CLOSED,
+)
+const StyleTable = Type.Object(
+  {
+    name: name('The table is called {tablePrefix}_{name}.'),
+    geometry: Type.Enum(['point', 'linestring', 'multilinestring', 'multipolygon']),
+    from: list(
+      Type.Enum(['node', 'line', 'area', 'route', 'waterway', 'relation', 'member']),
+      7,
+      'Elements that give rows: nodes, ways, areas, the lines of relations (of routes, waterways, any), the ways of relations.',
+      { uniqueItems: true },
+    ),
+    where: Type.Optional(Filter),
+    areas: Type.Optional(
+      Type.Union([Type.Enum(['byKey', 'byAnyKey', 'all']), Filter], {
+        description: 'Closed ways that are areas. Default: "byKey", by area=yes or by the keys that they have.',
+      }),
+    ),
+    lines: Type.Optional(
+      Type.Enum(['notAreaYes', 'notAreas', 'all'], {
+        default: 'notAreaYes',
+        description: 'Closed ways that are lines.',
+      }),
+    ),
+    columns: list(
+      Type.Union([name('The text of the key of that name.'), ColumnDefinition]),
+      100,
+      'Columns besides id, osm_type, osm_id and geom.',
+    ),
+    generalized: Type.Optional(list(GeneralizedTable, 64, 'Tables of fewer and simpler rows, for low zooms.')),
+  },
+  CLOSED,
+)
 
 /** A style: the tables of an import, as data. */
-export const OsmStyle = styleOf(
-  Type.Unsafe<OsmFilter>({ type: 'object', minProperties: 1, maxProperties: 2, description: FILTER_ABOUT }),
+export const OsmStyle = Type.Object(
+  {
+    $schema: Type.Optional(Type.String({ maxLength: 1000, description: 'For editors.' })),
+    tables: list(StyleTable, 64),
+  },
+  { ...CLOSED, title: 'Style', description: 'Tables of your own.' },
 )
 export type OsmStyle = Static<typeof OsmStyle>
-
-const FILTER = Type.Unsafe<OsmFilter>({ $ref: '#/$defs/filter' })
-const KEY = { key: text('A key with a value other than "no".') }
-
-/** The JSON schema of a style, filters included: for editors. */
-export const OSM_STYLE_SCHEMA: object = {
-  $schema: 'https://json-schema.org/draft/2020-12/schema',
-  ...styleOf(FILTER),
-  $defs: {
-    filter: {
-      description: FILTER_ABOUT,
-      anyOf: [
-        Type.Object(KEY, CLOSED),
-        Type.Object({ ...KEY, is: texts() }, CLOSED),
-        Type.Object({ ...KEY, isNot: texts() }, CLOSED),
-        Type.Object({ ...KEY, startsWith: text() }, CLOSED),
-        Type.Object({ has: text('A key, whatever its value.') }, CLOSED),
-        Type.Object({ hasOther: list(text(), 1000, 'Some key that is none of these.') }, CLOSED),
-        Type.Object({ prefix: text('The beginning of a key.') }, CLOSED),
-        Type.Object({ all: list(FILTER, 1000) }, CLOSED),
-        Type.Object({ any: list(FILTER, 1000) }, CLOSED),
-        Type.Object({ not: FILTER }, CLOSED),
-      ],
-    },
-  },
-}

@@ -5,10 +5,7 @@ export type Bbox = readonly [west: number, south: number, east: number, north: n
 
 const EARTH_RADIUS_KM = 6371.0088
 
-/**
- * An area of interest: polygons in degrees, with exact intersection tests (its border included). A polygon over the
- * antimeridian is stored twice, 360 degrees apart, once for each side.
- */
+/** Polygons in degrees, with exact tests, border included. One over the antimeridian is stored at both sides. */
 export class Aoi {
   /** The given polygons, each an outer ring and its holes; over the antimeridian they extend beyond ±180. */
   readonly given: readonly (readonly Ring[])[]

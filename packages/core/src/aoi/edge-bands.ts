@@ -9,10 +9,7 @@ export type BoxRelation = 'outside' | 'inside' | 'crossing'
 const EDGES_PER_BAND = 4
 const MAX_BANDS = 4096
 
-/**
- * The edges of one polygon, in bands of equal height by latitude: a test checks only the edges of the bands it touches.
- * An edge is listed in each band that it touches.
- */
+/** The edges of a polygon, each in all bands of latitude that it touches: a test checks only those of its bands. */
 export class EdgeBands {
   readonly west: number
   readonly south: number

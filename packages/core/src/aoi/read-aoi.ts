@@ -121,10 +121,7 @@ function readRing(positions: readonly unknown[], path: string, outer: Ring | nul
   return ring
 }
 
-/**
- * A ring without jumps across the antimeridian: it either runs past ±180 degrees, or goes around the Earth in shorter
- * steps.
- */
+/** A ring without jumps over the antimeridian: it runs past ±180 degrees, or around the Earth in shorter steps. */
 function unwrapped(ring: Ring, outer: Ring | null): Ring {
   const drawn = ring.slice()
   let jumps = false

@@ -1,9 +1,6 @@
 import type { Ring } from './edge-bands.ts'
 
-/**
- * True when two edges of the ring cross; edges that only touch do not count, which leaves room for rounding. Edges are
- * compared in the order of their western ends: O(n log n) for rings as people draw them, O(n^2) at worst.
- */
+/** True when two edges of the ring cross (touching does not count), by their western ends: O(n log n) as drawn. */
 export function ringCrosses(ring: Ring): boolean {
   const count = ring.length / 2 - 1
   const west = (edge: number): number => Math.min(ring[2 * edge]!, ring[2 * edge + 2]!)

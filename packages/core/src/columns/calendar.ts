@@ -30,11 +30,7 @@ export function microsOfDay(text: string): bigint {
   return BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, '0').slice(0, 6))
 }
 
-/**
- * Microseconds from 2000-01-01T00:00Z to an ISO date and time, or to an infinite one; the default zone is UTC.
- *
- * @throws RangeError
- */
+/** Microseconds from 2000-01-01T00:00Z to an ISO time, or to an infinite one; by default in UTC. @throws RangeError */
 export function microsOf(text: string): bigint {
   if (INFINITE.test(text)) return text.startsWith('-') ? -INFINITE_MICROS : INFINITE_MICROS - 1n
   const [date = '', rest = ''] = text.split(/[T ](.*)/, 2)

@@ -1,7 +1,4 @@
-/**
- * Kind of an error, independent of any transport. Each transport maps the kind once: HTTP to a status, the queue to
- * "try again" or "final".
- */
+/** Kind of an error for any transport; each maps it once: HTTP to a status, the queue to "try again" or "final". */
 export type ErrorKind =
   | 'malformed'
   | 'unauthenticated'
@@ -67,12 +64,7 @@ export class TerraneError extends Error {
 
 const RETRYABLE: ReadonlySet<ErrorKind> = new Set(['rate_limited', 'upstream', 'unavailable', 'timeout', 'internal'])
 
-/**
- * Adds an entry to a catalogue: returns a function that makes the error.
- *
- * @param message the text, made from the entry's own fields
- * @param extras hint and the like, made from the same fields
- */
+/** Adds an entry to a catalogue; returns the function that makes the error. @param extras hint and the like */
 export function defineError<Fields = void>(
   code: string,
   kind: ErrorKind,

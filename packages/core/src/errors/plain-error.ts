@@ -20,11 +20,7 @@ export function toPlainError(error: unknown): PlainError {
   return { code: null, kind: 'internal', message, hint: null, details: null, errors: [] }
 }
 
-/**
- * The error that {@link toPlainError} took apart.
- *
- * @param other creates the error when the original is in no catalogue
- */
+/** The error that {@link toPlainError} took apart. @param other creates one that is in no catalogue */
 export function reviveError<Other extends Error>(
   plain: PlainError,
   other: (why: string) => Other,

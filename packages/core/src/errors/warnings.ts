@@ -27,6 +27,12 @@ export class Warnings {
     if (example !== undefined && examples.length < MOST_EXAMPLES && !examples.includes(example)) examples.push(example)
   }
 
+  /** Counts some more of a kind, if there are any. */
+  addUp(code: string, message: string, count: number, examples: readonly (number | string)[] = []): void {
+    const before = this.#byCode.get(code) ?? { message, count: 0, examples: [] }
+    if (count > 0) this.add(code, before.message, before.count + count, [...before.examples, ...examples])
+  }
+
   /** Sets the warning of a code: about one thing only (count 0), or with a count that is already known. */
   add(code: string, message: string, count = 0, examples: readonly (number | string)[] = []): void {
     this.#byCode.set(code, { message, count, examples: examples.slice(0, MOST_EXAMPLES) })

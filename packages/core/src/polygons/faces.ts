@@ -7,10 +7,7 @@ export interface Edge {
   net: number
 }
 
-/**
- * The planar graph of edges that meet only in nodes. Half-edge 2e runs along edge e, 2e + 1 back; the face of a
- * half-edge is on its left (x to the right, y up).
- */
+/** Planar graph of edges that meet only in nodes: half-edges 2e along e and 2e + 1 back, each face on their left. */
 export class Faces {
   readonly #grid: Grid
   readonly #edges: readonly Edge[]

@@ -1,7 +1,4 @@
-/**
- * Geometry on the grid of one zoom, in buffers that are used again: points (one part), lines or rings. Coordinates are
- * whole numbers except where clipping cut a segment.
- */
+/** Points (one part), lines or rings on the grid of one zoom, in buffers that are reused; whole unless clipped. */
 export class Path {
   xy = new Float64Array(1 << 8)
   /** Length of `xy` in use: two numbers per vertex. */

@@ -43,10 +43,7 @@ export class PolygonCleaner {
   }
 }
 
-/**
- * Whether each outer ring lies outside of all polygons and each hole directly in its own polygon; requires rings
- * without contact.
- */
+/** Whether outer rings lie outside of all polygons and holes directly in their own; for rings without contact. */
 function isNested(path: Path): boolean {
   if (path.parts === 1) return true
   const boxes = boxesOf(path)

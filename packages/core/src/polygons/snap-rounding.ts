@@ -102,10 +102,7 @@ export function snappedRing(path: Path, start: number, end: number, grid: Grid):
   return ring
 }
 
-/**
- * Whether the segment from (ax, ay) by (dx, dy) meets the pixel of side 1 around (x, y), which is open at its high
- * edges. The fractions t = a / b of the segment that lie between the two edges of each axis must have one in common.
- */
+/** Whether a segment meets the pixel of side 1 around (x, y), which is open at its high edges. */
 function passesPixel(ax: number, ay: number, dx: number, dy: number, x: number, y: number): boolean {
   let lowA = 0
   let lowB = 1

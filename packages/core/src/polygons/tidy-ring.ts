@@ -1,9 +1,6 @@
 import type { Path } from './path.ts'
 
-/**
- * Appends the ring `xy[start, end)` to `out` without vertices that do not change its area: repeated ones, those on a
- * straight stretch, and the tips of spikes. An empty ring is left out.
- */
+/** Appends a ring to `out` without vertices that do not change its area: repeated, straight ones, tips of spikes. */
 export function tidyRing(xy: Float64Array, start: number, end: number, isHole: number, out: Path): void {
   out.ensure((end - start) / 2)
   const ring = out.xy

@@ -5,9 +5,7 @@ import type { Input, Output, ThreadCall, ThreadMessage } from './messages.ts'
 /** Sends an event to the starting thread; the buffers in `transfer` are transferred. */
 export type EmitEvent<Event> = (event: Event, transfer?: readonly Transferable[]) => void
 
-/**
- * Methods of a thread. The buffers that a method adds to `transfer` are transferred with its output instead of copied.
- */
+/** Methods of a thread. Buffers added to `transfer` are transferred with the output instead of copied. */
 export type ThreadMethods<Api> = {
   readonly [Name in keyof Api]: (
     input: Input<Api, Name>,

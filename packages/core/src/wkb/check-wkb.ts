@@ -13,10 +13,7 @@ const LEAST_ON_LINE = 2
 const LEAST_ON_RING = 4
 const DEEPEST = 32
 
-/**
- * Checks WKB or EWKB for errors that PostGIS refuses: a line of one position, a ring that is open or has fewer than
- * four positions, missing bytes. Null for a valid geometry.
- */
+/** Checks for what PostGIS refuses: lines of one position, rings open or below four, missing bytes. Null if valid. */
 export function wkbProblem(wkb: Uint8Array): WkbProblem | null {
   return problemAt(new WkbCursor(wkb))
 }

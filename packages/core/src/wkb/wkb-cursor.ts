@@ -53,10 +53,7 @@ export class WkbCursor {
     return this.at === this.#end
   }
 
-  /**
-   * Reads the header of a geometry; the position of a point, or the count of other types, follows. Returns the type
-   * code.
-   */
+  /** Reads a header and returns the type; the position of a point, or the count of other types, follows. */
   head(): number {
     this.#need(5)
     const order = this.view.getUint8(this.at)
@@ -75,10 +72,7 @@ export class WkbCursor {
     return code
   }
 
-  /**
-   * A number of items that take at least `size` bytes each; a count beyond the remaining bytes throws before any
-   * allocation.
-   */
+  /** A number of items of at least `size` bytes; a count beyond the remaining bytes throws before any allocation. */
   count(size = 0): number {
     this.#need(4)
     const count = this.view.getUint32(this.at, this.little)

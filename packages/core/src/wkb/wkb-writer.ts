@@ -8,10 +8,7 @@ export function isoCode(code: number, dimensions: Dimensions): number {
   return code + (dimensions.includes('z') ? ISO_Z : 0) + (dimensions.includes('m') ? ISO_M : 0)
 }
 
-/**
- * Many small geometries share a slab, because an array buffer for each would cost more than its content. A slab stays
- * in memory as long as one of its geometries.
- */
+/** Small geometries share a slab, because an array buffer for each costs more; it stays as long as one of them. */
 const SLAB_BYTES = 1 << 18
 /** Minimum free bytes of a slab for a new geometry: room for a point. */
 const LEAST_BYTES = 64
@@ -31,10 +28,7 @@ class Slab {
 let spare: Slab | null = null
 const NO_SLAB = new Slab(0)
 
-/**
- * Writes WKB (OGC 06-103r4, section 8), little-endian, part by part: ISO codes, or with a reference system PostGIS's EWKB. A
- * writer makes one geometry after the other.
- */
+/** Writes little-endian WKB (OGC 06-103r4, section 8), one geometry after the other; EWKB with a reference system. */
 export class WkbWriter {
   readonly #dimensions: Dimensions
   readonly #srid: number
@@ -113,10 +107,7 @@ export class WkbWriter {
     this.#at = at + 16
   }
 
-  /**
-   * Writes positions `from` to `to` (excluded) of two dimensions from columns of integers; `perUnit` of them are one
-   * unit.
-   */
+  /** Writes two-dimensional positions `from` to `to` (excluded) from columns of integers; `perUnit` are one unit. */
   columns(x: Int32Array, y: Int32Array, from: number, to: number, perUnit: number): void {
     this.#reserve(16 * (to - from))
     const view = this.#view

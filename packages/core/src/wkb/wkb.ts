@@ -45,19 +45,13 @@ export function isPromotable(code: number): boolean {
 /** Maximum bytes that {@link writeEwkb} adds to a geometry: an SRID and the header of a collection. */
 export const EWKB_EXTRA = 13
 
-/**
- * The EWKB of a geometry with a reference system and unchanged coordinates; `multi` makes a line or polygon a
- * collection of one.
- */
+/** The EWKB of a geometry in a reference system, coordinates unchanged; `multi` makes it a collection of one. */
 export function toEwkb(wkb: Uint8Array, srid: number, multi: boolean): Uint8Array<ArrayBuffer> {
   const out = new Uint8Array(wkb.length + EWKB_EXTRA)
   return out.subarray(0, writeEwkb(out, 0, wkb, 0, wkb.length, srid, multi))
 }
 
-/**
- * Writes the geometry in `source[start, end)` as by {@link toEwkb} to `target`, which must be large enough. Returns the
- * end offset. Many geometries share one array, because an array for each costs more than its bytes.
- */
+/** Writes {@link toEwkb} of `source[start, end)` into `target`, which many share to be cheaper; returns the end. */
 export function writeEwkb(
   target: Uint8Array,
   at: number,

@@ -22,10 +22,7 @@ export interface BulkLoadOptions {
 
 /** Size of the chunks that are handed to the COPY stream, in bytes. */
 const COPY_CHUNK = 1 << 17
-/**
- * Bytes of one COPY on the embedded database. No other statement runs during a COPY; other clients run between two of
- * them.
- */
+/** Bytes of one COPY on the embedded database; other clients run between two of them, never during one. */
 const EMBEDDED_COPY = 4 << 20
 
 /**
@@ -42,8 +39,7 @@ export async function bulkLoad(
 ): Promise<number> {
   const { parallel } = database.capabilities
   const partBytes = parallel ? Infinity : EMBEDDED_COPY
-  // Loads into staging tables do not wait for the disk: rows that are lost in a crash of the server are loaded again,
-  // and the commit that swaps a table in waits for all earlier writes.
+  // Staging tables do not wait for the disk: lost rows are loaded again, and the swap waits for all earlier writes.
   const inTransaction = parallel && target.schema === STAGING_SCHEMA
   return database.session(async (session) => {
     const encoder = new CopyEncoder(target.columns)
@@ -71,12 +67,7 @@ export async function bulkLoad(
   })
 }
 
-/**
- * Loads rows of a {@link CopyEncoder} by one COPY, atomically.
- *
- * @param chunks its bytes, cut anywhere
- * @throws what {@link bulkLoad} throws
- */
+/** Loads rows of a {@link CopyEncoder} by one atomic COPY of chunks cut anywhere. @throws as {@link bulkLoad} */
 export async function loadEncoded(
   database: Database,
   target: BulkLoadTarget,

@@ -9,10 +9,7 @@ const NOTIFICATION = 'A'.charCodeAt(0)
 const ERROR = 'E'.charCodeAt(0)
 const NOTICE = 'N'.charCodeAt(0)
 
-/**
- * Counts the bytes of an answer, which is everything between two ReadyForQuery, by the lengths in the headers of its
- * messages. It reads headers only and copies nothing.
- */
+/** Counts the bytes of an answer, all between two ReadyForQuery, by the headers of its messages; copies nothing. */
 export class AnswerBound {
   /** Maximum bytes of an answer. */
   limit: number

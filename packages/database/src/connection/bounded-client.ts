@@ -18,10 +18,7 @@ interface Driver {
 
 const bounds = new WeakMap<ClientBase, AnswerBound>()
 
-/**
- * A client that keeps its connection alive and bounds the bytes of its server's answers. An answer that is larger or
- * cannot be read ends the connection with one error.
- */
+/** Keeps its connection alive and bounds answers: a larger or unreadable one ends the connection with one error. */
 export class BoundedClient extends Client {
   constructor(config: ClientConfig & { readonly answerBytes?: number } = {}) {
     super({ ...config, keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS })

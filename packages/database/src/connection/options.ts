@@ -40,12 +40,7 @@ export function silenceOf(options: DatabaseOptions): number {
   return options.silenceMs ?? SILENCE_MS
 }
 
-/**
- * Connection parameters of the server. With a checked address only sslmode of the URL's query is used, because other
- * parameters can name files.
- *
- * @param suffix of the application's name
- */
+/** Connection parameters. With a checked address only sslmode of the URL's query counts: others can name files. */
 export function connectionOf(options: DatabaseOptions, suffix = ''): ClientConfig & { readonly answerBytes?: number } {
   const common = {
     application_name: `${options.applicationName ?? 'terrane'}${suffix}`,

@@ -89,10 +89,7 @@ export class SilenceWatch implements Disposable {
     }
   }
 
-  /**
-   * The requested sessions that the server still runs; empty when it cannot be reached, null when that cannot be
-   * determined.
-   */
+  /** The requested sessions that the server still runs; empty when it is not reached, null when that is unknown. */
   async #running(pids: readonly number[]): Promise<ReadonlySet<string> | null> {
     const client = new BoundedClient(connectionOf(this.#options, ' check'))
     client.on('error', ignore)

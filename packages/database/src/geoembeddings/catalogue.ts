@@ -114,11 +114,7 @@ export interface EmbeddingSearch {
   readonly milliseconds: number
 }
 
-/**
- * The rows of a table most like a vector, the most similar first.
- *
- * @throws the server's error 57014 when its time is over
- */
+/** The rows of a table most like a vector, the most similar first. @throws the server's 57014 when its time is over */
 export async function searchEmbeddings(
   database: Database,
   tableName: string,

@@ -30,11 +30,7 @@ export async function findVectorTable(database: Queryable, tableName: string): P
   return rows[0] ?? null
 }
 
-/**
- * Refuses a table whose vectors do not match a classifier, by the same rule as for two tables.
- *
- * @throws the server's error 22023, which names the difference
- */
+/** Refuses a table whose vectors do not match a classifier. @throws the server's 22023, which names the difference */
 export async function checkSameVectors(
   database: Queryable,
   identity: Readonly<Record<string, unknown>>,
@@ -78,11 +74,7 @@ export async function classifierOwner(database: Queryable, name: string): Promis
   return rows[0]?.owner
 }
 
-/**
- * Stores a classifier as the next version of its name, in a transaction of the caller. Returns the version.
- *
- * @param weights little-endian float32
- */
+/** Stores a classifier as the next version of its name and returns that. @param weights little-endian float32 */
 export async function saveClassifier(
   session: Session,
   record: ClassifierRecord,

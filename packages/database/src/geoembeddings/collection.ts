@@ -12,10 +12,7 @@ import {
 } from './embedding-table.ts'
 import { SOURCE_BITS, findSources, writeSources, type EmbeddingSource } from './sources.ts'
 
-/**
- * The staging table of a collection, which the shards of a job fill: it belongs to the job and not to a run of it. Rows
- * have the number of their shard in the upper bits of their ids.
- */
+/** Staging table of a collection, of the job and not of a run; ids have the number of their shard in the upper bits. */
 export function collectionTable(jobId: string, tableName: string): StagedTable {
   return { staging: sharedStaging(jobId), schema: EMBEDDINGS_SCHEMA, table: tableName }
 }

@@ -3,13 +3,11 @@ import { bulkLoad } from '../bulk-load/bulk-load.ts'
 import type { Column, Row } from '../bulk-load/columns.ts'
 import { qualified, quoteIdentifier, quoteLiteral, type Database, type Queryable, type Session } from '../database.ts'
 import { STAGING_SCHEMA, fitName, relationExists, type StagedTable } from '../staging/staging.ts'
-import { MAX_INDEXED_DIMS, buildVectorIndex, readVectorIndex, type VectorIndex } from './vector-index.ts'
+import { buildVectorIndex, needsVectorIndex, readVectorIndex, type VectorIndex } from './vector-index.ts'
 
 /** The schema of embedding tables, their catalogue and the search functions. */
 export const EMBEDDINGS_SCHEMA = 'geoembeddings'
 
-/** Above this many rows a table gets an HNSW index; below it the exact scan is fast enough (measured). */
-const EXACT_SEARCH_ROWS = 50_000
 /** A row has to fit a page of 8 KiB to keep its vector out of TOAST, which makes an exact scan four times slower. */
 const MAX_PLAIN_BYTES = 7600
 
@@ -25,10 +23,7 @@ export interface EmbeddingTableShape {
   readonly wholeNumbers?: boolean
 }
 
-/**
- * A vector and its place. Each polygon is one ring, closed or open, `[lng, lat, lng, lat, …]` in EPSG:4326,
- * counter-clockwise.
- */
+/** A vector and its place: rings `[lng, lat, …]` in EPSG:4326, counter-clockwise, closed or open, one per polygon. */
 export interface EmbeddingRow {
   readonly id: number
   readonly polygons: readonly Float64Array[]
@@ -131,7 +126,7 @@ export function isFinishedEmbeddingTable(database: Queryable, { staging }: Stage
 
 /**
  * Finishes a loaded staging table, unless an earlier run has: concrete geometry type, primary key, indexes of places
- * and labels, HNSW above {@link EXACT_SEARCH_ROWS}, row-level security that follows the catalogue, statistics. Returns
+ * and labels, HNSW by {@link needsVectorIndex}, row-level security that follows the catalogue, statistics. Returns
  * a description of the HNSW index, or null without one.
  */
 export async function finishEmbeddingTable(
@@ -143,7 +138,6 @@ export async function finishEmbeddingTable(
   const { dims, kind, metric = 'cosine', wholeNumbers } = shape
   const table = qualified(STAGING_SCHEMA, staged.staging)
   const named = (suffix: string) => quoteIdentifier(`${staged.staging}_${suffix}`)
-  const indexed = rows > EXACT_SEARCH_ROWS && dims <= MAX_INDEXED_DIMS
   if (await isFinishedEmbeddingTable(database, staged)) return readVectorIndex(database, table)
   return await database.transaction(async (session) => {
     if (await arePolygons(session, table)) {
@@ -161,7 +155,7 @@ export async function finishEmbeddingTable(
     await session.query(`create index ${named('geom_idx')} on ${table} using gist (geom)`)
     // Rows get their labels later; a label of few rows is then found without a look at every vector.
     await session.query(`create index ${named('label_idx')} on ${table} (label_name) where label_name is not null`)
-    const index = indexed
+    const index = needsVectorIndex(rows, dims)
       ? await buildVectorIndex(
           session,
           { name: table, index: `${staged.staging}_hnsw_idx`, rows, dims, metric },
@@ -180,10 +174,7 @@ export async function finishEmbeddingTable(
   })
 }
 
-/**
- * Builds the HNSW index of a table that has grown beyond {@link EXACT_SEARCH_ROWS}. Returns its description, or null
- * without one.
- */
+/** Builds the HNSW index of a table by {@link needsVectorIndex}; returns its description, or null without one. */
 export async function indexWhenLarge(
   session: Session,
   { capabilities: { engine } }: Database,
@@ -193,14 +184,11 @@ export async function indexWhenLarge(
   const name = qualified(EMBEDDINGS_SCHEMA, tableName)
   const there = await readVectorIndex(session, name)
   if (there !== null) return there
-  if (rows <= EXACT_SEARCH_ROWS || dims > MAX_INDEXED_DIMS) return null
+  if (!needsVectorIndex(rows, dims)) return null
   return buildVectorIndex(session, { name, index: fitName(tableName, '_hnsw_idx'), rows, dims, metric }, engine)
 }
 
-/**
- * Finds a geometry type for the rows of two tables, and changes the column of the first table to it if necessary.
- * Returns the expression that converts the geometries of the second one, `t`.
- */
+/** Gives the first table a geometry type for both; returns the expression that converts geometries of `t`. */
 export async function finishGeometry(session: Session, table: string, from: string): Promise<string> {
   const { rows } = await session.query<{ type: string }>(
     `select format_type(atttypid, atttypmod) as type from pg_attribute where attrelid = $1::regclass and attname = 'geom'`,

@@ -4,10 +4,7 @@ const POLYGON = 3
 const MULTIPOLYGON = 6
 const writer = new WkbWriter('xy', 4326)
 
-/**
- * EWKB (little-endian, SRID 4326) of one ring per polygon, closed here when it is open: a Polygon for one, a MultiPolygon
- * for several. Rings are `[lng, lat, lng, lat, …]`.
- */
+/** Little-endian EWKB (4326) of rings `[lng, lat, …]`, closed if open: a Polygon of one, a MultiPolygon of several. */
 export function toEwkbPolygon(rings: readonly Float64Array[]): Uint8Array {
   if (rings.length !== 1) {
     writer.head(MULTIPOLYGON)

@@ -2,10 +2,7 @@ import type { Queryable } from '../database.ts'
 import type { CatalogueEntry } from './catalogue.ts'
 import type { EmbeddingSource } from './sources.ts'
 
-/**
- * The part of a table's catalogue row and of its sources that is exported with a file of the table, without names of
- * people and files; null when there is no such table.
- */
+/** Catalogue row and sources as exported with a file, without names of people and files; null without a table. */
 export async function portableCatalogue(
   database: Queryable,
   tableName: string,

@@ -1,7 +1,9 @@
 import { quoteIdentifier, quoteLiteral, type Queryable, type Session } from '../database.ts'
 
 /** Maximum dimensions of an HNSW index over halfvec (pgvector 0.8); an index over bits accepts them as well. */
-export const MAX_INDEXED_DIMS = 4000
+const MAX_INDEXED_DIMS = 4000
+/** Up to this many rows an exact scan is fast enough (measured). */
+const EXACT_SEARCH_ROWS = 50_000
 /** Dimensions from which the signs of a vector suffice to find its neighbours among some hundred candidates. */
 const MIN_BIT_DIMS = 256
 /** A bit index with a lower recall is replaced by one over halfvec. */
@@ -31,6 +33,11 @@ export interface IndexedTable {
   readonly rows: number
   readonly dims: number
   readonly metric: 'cosine' | 'l2'
+}
+
+/** Whether a table gets an HNSW index; others are searched exactly. */
+export function needsVectorIndex(rows: number, dims: number): boolean {
+  return rows > EXACT_SEARCH_ROWS && dims <= MAX_INDEXED_DIMS
 }
 
 /**
@@ -117,10 +124,7 @@ async function meanDirection(session: Session, { name, rows }: IndexedTable): Pr
   return means[0]!.center
 }
 
-/**
- * Recall of the index, measured on some rows of the table: the share of their true nearest rows that a search by index
- * finds.
- */
+/** Recall of the index: the share of true nearest rows of some rows that a search by index finds. */
 async function measureRecall(session: Session, { name, dims, metric }: IndexedTable): Promise<number | null> {
   const operator = metric === 'l2' ? '<->' : '<=>'
   let wanted = 0
@@ -149,10 +153,7 @@ async function measureRecall(session: Session, { name, dims, metric }: IndexedTa
   return wanted === 0 ? null : hits / wanted
 }
 
-/**
- * Builds an index with parallel workers, or without them when the server lacks shared memory, as in a container with 64
- * MB of it.
- */
+/** Builds an index with parallel workers, or without them where shared memory is short, as in containers. */
 async function createWithHelpers(session: Session, statement: string): Promise<void> {
   await session.query(
     `select set_config('max_parallel_maintenance_workers',
@@ -170,10 +171,7 @@ async function createWithHelpers(session: Session, statement: string): Promise<v
   await session.query('release savepoint vector_index')
 }
 
-/**
- * Raises the memory of the rest of a transaction to the size of the graph, up to a quarter of the server's expected
- * cache: a build that exceeds its memory takes four times as long.
- */
+/** Raises memory to the graph's size, up to a quarter of the cache: a build beyond it takes four times as long. */
 async function allowMemory(session: Session, bytes: number): Promise<void> {
   await session.query(
     `select set_config('maintenance_work_mem', greatest(

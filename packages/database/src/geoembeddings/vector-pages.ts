@@ -24,10 +24,7 @@ export interface VectorPages {
   readonly pageBytes: number
 }
 
-/**
- * The rows of an embeddings table in the order of their ids, by pages. Each page is a separate statement, so that other
- * clients of the embedded database can run between two pages.
- */
+/** Rows of an embeddings table by id, in pages that are separate statements, so that others can run between them. */
 export async function* vectorPages(
   database: Database,
   { tableName, dims }: Pick<VectorTable, 'tableName' | 'dims'>,
@@ -37,8 +34,7 @@ export async function* vectorPages(
   let last = '-1'
   for (;;) {
     const from = `(select * from ${qualified(EMBEDDINGS_SCHEMA, tableName)} t where t.id > ${last} ${where} order by t.id limit ${limit}) t`
-    // A page is complete before it is yielded, because the consumer may need the single session of an embedded
-    // database.
+    // Read whole before it is yielded, because the consumer may need the single session of an embedded database.
     const parts = await Array.fromAsync(readVectors(database, { from, dims, withPlaces }))
     for (const { ids } of parts) last = String(ids.at(-1))
     yield* parts
@@ -94,9 +90,7 @@ export function vectorNumbers({ bytes, ends }: PackedBytes, dims: number): Float
   return numbers
 }
 
-/**
- * SQL condition that selects rows `t` of sources by time or by number, after `where true`. @throws the server's 22023
- */
+/** SQL condition for rows `t` of sources by time or number, after `where true`. @throws the server's 22023 */
 export async function rowsOfSources(
   database: Queryable,
   tableName: string,

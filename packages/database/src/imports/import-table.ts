@@ -202,11 +202,7 @@ export async function registerImport(database: Queryable, staged: StagedTable, r
   )
 }
 
-/**
- * Runs statements in one message, and thereby in one transaction whose commit does not wait for the disk. Staging
- * tables that are lost in a crash of the server are made again, and the commit that swaps a table in waits for all
- * earlier writes.
- */
+/** Runs statements in one transaction whose commit does not wait for the disk: lost staging tables are made again. */
 async function together(database: Queryable, statements: readonly string[]): Promise<void> {
   await database.query(['set local synchronous_commit to off', ...statements].join(';\n'))
 }

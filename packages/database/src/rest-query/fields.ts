@@ -2,11 +2,7 @@ import { badQuery } from './errors.ts'
 import { indexOutsideQuotes, splitOutside, unquote } from './query-text.ts'
 import type { FieldPath } from './query.ts'
 
-/**
- * A column, or a path into it: steps are `->key` and `->>key`; quoted parts are taken literally.
- *
- * @throws PGRST100
- */
+/** A column, or a path into it: `->key`, `->>key`; quoted parts are literal. @throws PGRST100 */
 export function fieldPath(text: string, parameter: string): FieldPath {
   const path: { key: string; text: boolean }[] = []
   let end = indexOutsideQuotes(text, '->')
@@ -22,11 +18,7 @@ export function fieldPath(text: string, parameter: string): FieldPath {
   return { column, path }
 }
 
-/**
- * The embedded resources that a parameter's name leads through, and the rest of it: `districts.name` is of `districts`.
- *
- * @throws PGRST100
- */
+/** Splits `districts.name` into embedded resources and the rest. @throws PGRST100 */
 export function resourcePath(name: string): { path: string[]; rest: string } {
   const arrow = indexOutsideQuotes(name, '->')
   const head = arrow < 0 ? name : name.slice(0, arrow)

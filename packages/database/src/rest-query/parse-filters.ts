@@ -10,9 +10,7 @@ const OPERATORS: ReadonlySet<string> = new Set(
   ),
 )
 const PATTERNS: ReadonlySet<string> = new Set(['match', 'imatch'])
-/**
- * Maximum characters that written-out bounds may add to a regular expression, because the server needs memory for each.
- */
+/** Maximum characters that written-out bounds add to a regular expression: the server needs memory for each. */
 const MAX_EXPANDED = 1000
 const QUANTIFIED: ReadonlySet<string> = new Set('eq gte gt lte lt like ilike match imatch'.split(' '))
 /** Maximum nesting of and/or. */

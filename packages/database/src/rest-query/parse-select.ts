@@ -7,10 +7,7 @@ import { AGGREGATES, type Aggregate, type Embed, type Resource, type SelectItem 
 const MAX_EMBED_DEPTH = 10
 /** Maximum embedded resources of a query. */
 const MAX_EMBEDS = 40
-/**
- * Maximum items of a query that read the same field as another item of their resource; each aggregate is counted
- * separately. The server builds a row with all of them before its bytes can be counted.
- */
+/** Items of a query that may read the same field again: the server builds whole rows before bytes are counted. */
 const MAX_REPEATS = 32
 
 /** An embedded resource while its parameters are read. */

@@ -24,10 +24,7 @@ export function readOperator(text: string): WrittenOperator | null {
   return text[end] === '.' ? { negated, name, argument, value: text.slice(end + 1) } : null
 }
 
-/**
- * Elements of `in.(…)`, split at commas: quotes are special only at the beginning of an element, other characters are
- * literal. Null for an unclosed quote; an empty text has no elements.
- */
+/** Elements of `in.(…)`; quotes count only at the beginning of one. Null for an unclosed quote, empty for no text. */
 export function listElements(text: string): string[] | null {
   if (text === '') return []
   const elements: string[] = []

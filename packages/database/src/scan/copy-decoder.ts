@@ -34,11 +34,7 @@ export class CopyDecoder {
     this.#rowBytes = rowBytes
   }
 
-  /**
-   * Decodes the next bytes; yields completed batches.
-   *
-   * @throws ANSWER_TOO_LARGE as soon as the declared size of a row exceeds the limit
-   */
+  /** Decodes the next bytes; yields completed batches. @throws ANSWER_TOO_LARGE at the declared size of a row */
   *push(chunk: Buffer): Generator<ScanBatch> {
     if (this.#ended) return
     this.#parts.push(chunk)

@@ -20,11 +20,7 @@ const HIDDEN_SCHEMAS: ReadonlySet<string> = new Set(['terrane', 'terrane_staging
 /** Usual names of geometry columns; of several columns the first of these is chosen, else the first column. */
 const USUAL_NAMES = ['geom', 'geometry', 'the_geom', 'wkb_geometry']
 
-/**
- * The columns of a table or view, and the server's estimate of its rows; null without one.
- *
- * @throws TABLE_NOT_FOUND
- */
+/** Columns of a table or view, and the server's estimate of its rows; null without one. @throws TABLE_NOT_FOUND */
 export async function readTable(
   database: Queryable,
   schema: string,

@@ -40,11 +40,7 @@ export async function* scan(
   else yield* scanInTurns(lend, columns, source, options)
 }
 
-/**
- * Like {@link scan}, on connections that are lent for one slice each, as the embedded database requires.
- *
- * @throws TABLE_CHANGED
- */
+/** Like {@link scan}, on connections lent for a slice each, for the embedded database. @throws TABLE_CHANGED */
 export async function* scanInTurns(
   lend: Lend,
   columns: readonly ScanColumn[],
@@ -117,17 +113,13 @@ export async function* scanSession(
     isComplete = true
     yield* decoder.end()
   } finally {
-    // After all rows the server sends a last message; if the connection is closed before that, the stream's error is
-    // ignored.
+    // The server sends a last message after all rows; a connection that closes before it is no error.
     stream.on('error', ignore)
     if (!isComplete) abandon(session)
   }
 }
 
-/**
- * Ends a COPY whose rest is not needed. Closing the connection stops a server that sends, and the cancellation one that
- * computes. There is no wait for either, because reading the remaining data could take as long as the COPY.
- */
+/** Ends a COPY by closing and cancelling, without waiting: reading the rest could take as long as the COPY. */
 function abandon(session: Session): void {
   session.discard()
   void cancelStatement(session.client)

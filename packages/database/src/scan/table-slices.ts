@@ -32,10 +32,7 @@ interface TableState {
   readonly changes: string
 }
 
-/**
- * Slices of a table by pages for the embedded database, whose one session is free between two slices. A slice has the
- * rows that were committed when the scan began. Updates and deletions lose such rows, so they end the scan.
- */
+/** Slices of a table as it was at the start, so that others run in between; updates and deletions end the scan. */
 export class TableSlices {
   readonly #source: TableSource
   readonly #state: TableState
@@ -45,10 +42,7 @@ export class TableSlices {
   #next = 0
   #step = FIRST_PAGES
 
-  /**
-   * Null for views, tables with children, callers that may read some columns only, and rows whose policies may read other
-   * tables.
-   */
+  /** Null for views, tables with children, callers of some columns only, and policies that read other tables. */
   static async of(database: Queryable, source: TableSource): Promise<TableSlices | null> {
     const { rows } = await database.query<TableState & { pages: number; horizon: string }>(
       `select ${STATE}, (pg_relation_size(c.oid) / current_setting('block_size')::int)::int as pages,

@@ -71,10 +71,7 @@ async function adopt(database: Database, run: JobRun): Promise<unknown> {
   })
 }
 
-/**
- * Deletes the rows of a transaction and of later ones. `xmin` of a row has the last 32 bits of its transaction's
- * number.
- */
+/** Deletes the rows of a transaction and later ones; `xmin` has the last 32 bits of a transaction's number. */
 async function takeOut(session: Session, table: string, from: string): Promise<void> {
   await session.query(
     `delete from ${table} where (xmin::text::bigint - $1::numeric % ${XIDS} + ${XIDS}) % ${XIDS} < ${XIDS / 2}`,

@@ -45,11 +45,7 @@ export async function closeRuns(database: Queryable, jobId: string): Promise<voi
   )
 }
 
-/**
- * Locks the run until the transaction ends, so that no later one begins.
- *
- * @throws RUN_SUPERSEDED when it is not the latest run
- */
+/** Locks the latest run until the transaction ends, so that no later one begins. @throws RUN_SUPERSEDED */
 export async function holdRun(session: Session, { jobId, number }: JobRun): Promise<void> {
   const { rowCount } = await session.query(
     'select 1 from terrane.job_runs where job_id = $1 and number = $2 for update',

@@ -21,9 +21,7 @@ export interface StagedTable {
   readonly replaces?: boolean
 }
 
-/**
- * A staging table of a run: `j_{job id}_{run}_{index}`. Each run has its own tables, and the name identifies the run.
- */
+/** A staging table of a run, `j_{job id}_{run}_{index}`: the name identifies the run. */
 export function stagedTable(run: JobRun, index: number, schema: string, table: string): StagedTable {
   return { staging: `${prefixOf(run.jobId, run.number)}${index}`, schema, table }
 }
@@ -33,10 +31,7 @@ export function sharedStaging(jobId: string): string {
   return `c_${jobId.replaceAll('-', '')}`
 }
 
-/**
- * True when a relation of that name exists: a table, view, sequence or index; optionally only a table, or only another
- * kind.
- */
+/** True when a table, view, sequence or index of that name exists; optionally only a table, or only another kind. */
 export async function relationExists(
   database: Queryable,
   schema: string,

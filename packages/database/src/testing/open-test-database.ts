@@ -4,10 +4,7 @@ import type { TestDatabase } from './test-database.ts'
 
 export type { TestDatabase } from './test-database.ts'
 
-/**
- * Makes a database with every migration applied. It is dropped when disposed of; with TERRANE_TEST_KEEP set it stays on
- * the server, and its name is printed.
- */
+/** Makes a migrated database, dropped on disposal; TERRANE_TEST_KEEP keeps it on the server and prints its name. */
 export async function openTestDatabase(): Promise<TestDatabase> {
   const server = serverUrl()
   return server === null ? borrowEmbedded() : createOnServer(server)

@@ -6,10 +6,7 @@ interface Geometry {
   readonly geometries?: readonly Geometry[]
 }
 
-/**
- * A GeoJSON geometry without the empty points of its multi points; such geometries are counted. Readers drop a whole
- * geometry with an empty position, but accept other empty parts.
- */
+/** GeoJSON without empty points of multi points, counted: readers drop a whole geometry with an empty position. */
 export function withoutEmptyPositions(text: string, losses: Losses): string {
   if (!text.includes('[]') || !text.includes('MultiPoint')) return text
   const found = { isChanged: false }

@@ -68,10 +68,7 @@ INSERT INTO gpkg_extensions VALUES
   ('gpkg_data_columns', null, 'gpkg_schema', 'http://www.geopackage.org/spec121/#extension_schema', 'read-write'),
   ('gpkg_data_column_constraints', null, 'gpkg_schema', 'http://www.geopackage.org/spec121/#extension_schema', 'read-write');`
 
-/**
- * Writes a GeoPackage of one layer into a file; geometries are WKB in the system of the table. Returns their common
- * facts.
- */
+/** Writes a GeoPackage of one layer, geometries as WKB in the system of the table; returns their common facts. */
 export async function writeGpkg(
   systems: readonly ReferenceSystem[],
   given: ExportSource,

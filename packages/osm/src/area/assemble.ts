@@ -287,8 +287,7 @@ export class AreaAssembler {
 
   /** True when two segments that are neighbours in the status meet elsewhere than in a common end. */
   #cross(a: number, b: number): boolean {
-    // Directions from a common left end were compared; an overlap before a common right end was found at the later left
-    // end.
+    // Common left ends were compared; an overlap before a common right end was found at the later left end.
     if (this.#left[a] === this.#left[b] || this.#right[a] === this.#right[b]) return false
     const b0 = this.#side(a, this.#left[b]!)
     const b1 = this.#side(a, this.#right[b]!)

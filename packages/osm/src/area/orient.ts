@@ -1,7 +1,4 @@
-/**
- * Twice the signed area of the triangle a, b, c of integer points: positive when c lies left of the line from a to b.
- * The sign is exact for all 32-bit coordinates.
- */
+/** Twice the signed area of a, b, c: positive when c is left of a to b; exact for all 32-bit coordinates. */
 export function orient(ax: number, ay: number, bx: number, by: number, cx: number, cy: number): number {
   const left = (bx - ax) * (cy - ay)
   const right = (by - ay) * (cx - ax)

@@ -1,9 +1,6 @@
 import type { AreaAssembler } from './assemble.ts'
 
-/**
- * A point within the polygons, in 1e-7 degrees: the centroid of the largest one if it lies within it, else the middle
- * of the widest part of the polygon on the parallel through the middle of its box.
- */
+/** A point within the polygons: the centroid of the largest if inside, else on the parallel through its middle. */
 export function pointOnArea(area: AreaAssembler): readonly [lon: number, lat: number] {
   const polygon = largest(area)
   const first = area.polygonStart[polygon]!
@@ -61,10 +58,7 @@ function centroid({ lon, lat, ringStart }: AreaAssembler, first: number, last: n
   return [x0 + sumX / (3 * sum), y0 + sumY / (3 * sum)]
 }
 
-/**
- * Crossings of the border with a parallel, from west to east: the interior lies between the first and second, and so
- * on.
- */
+/** Crossings of the border with a parallel, from west to east: the interior lies between each odd and the next. */
 function crossingsAt({ lon, lat, ringStart }: AreaAssembler, first: number, last: number, y: number): number[] {
   const crossings: number[] = []
   for (let r = first; r < last; r++) {

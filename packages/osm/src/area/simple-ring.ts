@@ -1,9 +1,6 @@
 import { orient } from './orient.ts'
 
-/**
- * True when the closed line of `n` segments, from points `2i` to `2i + 1` of the arrays, meets itself nowhere but in the
- * common ends of neighbours. Compares all pairs: for small rings.
- */
+/** True when a closed line of `n` segments meets itself only in ends of neighbours. All pairs: for small rings. */
 export function isSimpleRing(xs: Int32Array, ys: Int32Array, n: number): boolean {
   if (n < 3) return false
   for (let i = 0; i < n; i++) {

@@ -249,10 +249,7 @@ export class FeatureBuilder implements OsmFeature {
     this.#visitor.visit(this)
   }
 
-  /**
-   * Puts the points of a way into `lon` and `lat`, without nodes that the file lacks and without points that repeat the
-   * one before; returns their number.
-   */
+  /** Puts a way's points into `lon` and `lat` without missing nodes and repeated points; returns their number. */
   #locate(ways: WayColumns, from: number, to: number): number {
     this.#reserve(to - from, 1)
     const { lon, lat } = this

@@ -29,10 +29,7 @@ export interface OsmFeature {
   readonly lines: number
   /** The polygons of an area. */
   readonly area: AreaAssembler
-  /**
-   * Ids and roles of the ways of a relation, in its order; empty unless {@link MEMBER} or {@link MEMBERS} was selected
-   * for it.
-   */
+  /** Ids and roles of a relation's ways, in its order; empty unless {@link MEMBER} or {@link MEMBERS} was selected. */
   readonly memberWays: Float64Array
   readonly memberRoles: readonly string[]
   /** Index of a {@link MEMBER} among them. */

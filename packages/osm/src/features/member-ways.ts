@@ -59,10 +59,7 @@ export class MemberWays {
     return ids[from] === id ? from : -1
   }
 
-  /**
-   * Keeps the line of a wanted way; a second line of the same way is ignored.
-   * @throws what the temporary file throws
-   */
+  /** Keeps the line of a wanted way; a second one is ignored. @throws what the temporary file throws */
   set(row: number, lon: Int32Array, lat: Int32Array, count: number): void {
     if (this.#count[row] !== 0) return
     if (this.#points - this.#written + count > this.#mostPoints) this.#write()

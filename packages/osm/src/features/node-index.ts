@@ -60,10 +60,7 @@ export class NodeIndex {
     this.size = row
   }
 
-  /**
-   * Must be called between the last {@link add} and the first {@link find}. The last of several nodes with one id
-   * counts.
-   */
+  /** Must be called between the last {@link add} and the first {@link find}. The last node of an id counts. */
   finish(): void {
     if (!this.#sorted) this.#sort()
     this.#start = growUint32(this.#start, this.#buckets + 1)
@@ -102,10 +99,7 @@ export class NodeIndex {
     return this.#lat[row]!
   }
 
-  /**
-   * Copies nodes of a finished index in ascending order of ids, from a row on, until the arrays are full; returns their
-   * number.
-   */
+  /** Copies nodes of a finished index by id, from a row on, until the arrays are full; returns their number. */
   copy(row: number, ids: Float64Array, lon: Int32Array, lat: Int32Array): number {
     const end = Math.min(row + ids.length, this.size)
     lon.set(this.#lon.subarray(row, end))

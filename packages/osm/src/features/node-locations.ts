@@ -33,10 +33,7 @@ export class NodeLocations {
     this.#index = new NodeIndex(Math.min(expectedNodes, this.#mostRows))
   }
 
-  /**
-   * Adds the nodes of a block that have a location.
-   * @throws OSM_TOO_LARGE beyond the limit, and what the temporary file throws
-   */
+  /** Adds the located nodes of a block. @throws OSM_TOO_LARGE beyond the limit, what the temporary file throws */
   add(nodes: NodeColumns): void {
     this.#count += nodes.count
     if (this.#count > this.#maxNodes) {

@@ -3,10 +3,7 @@ import { growFloat64 } from '../grow.ts'
 /** Ids of a bitmap. */
 const MAP_IDS = 8192
 
-/**
- * Tests whether an id occurs for the first time. Ascending ids, as in a sorted file, cost a comparison and 8 bytes
- * each. From the first unordered id on, bitmaps of 8,192 ids, 1 KiB each, are used.
- */
+/** Tests for the first occurrence of an id: 8 bytes for ascending ones, then bitmaps of 1 KiB per 8,192 ids. */
 export class Once {
   #ids = new Float64Array(256)
   #count = 0

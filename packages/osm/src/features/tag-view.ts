@@ -1,16 +1,10 @@
 import type { TagColumns } from '../block.ts'
 import type { StringTable } from '../string-table.ts'
 
-/**
- * Code of a string that is not classified yet. Other codes have bit 0 for keys that make a candidate; the other bits
- * are the number of a requested key plus one, or 0.
- */
+/** Code of an unclassified string. Others: bit 0 for a key of candidates, then a requested key's number plus one. */
 const UNKNOWN = -1
 
-/**
- * The tags of one element at a time, in a block of many. Requested keys are numbered once; each string of a block is
- * decoded as a key at most once.
- */
+/** The tags of one element at a time; each string of a block is decoded as a key at most once. */
 export class TagView {
   readonly #numbers: ReadonlyMap<string, number>
   readonly #counts: (key: string) => boolean

@@ -20,10 +20,7 @@ export interface Blob {
   readonly at: number
 }
 
-/**
- * Cuts a stream into file blocks.
- * @throws OSM_TRUNCATED, OSM_TOO_LARGE and OSM_MALFORMED, with the offset in the file
- */
+/** Cuts a stream into blobs. @throws OSM_TRUNCATED, OSM_TOO_LARGE, OSM_MALFORMED, with the offset in the file */
 export async function* readBlobs(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Blob> {
   await using stream = new ByteStream(chunks)
   for (;;) {
@@ -46,10 +43,7 @@ export interface BlobPlace {
   readonly size: number
 }
 
-/**
- * Reads only the headers of a file's blobs; yields the positions of the data blobs.
- * @throws OSM_TRUNCATED, OSM_TOO_LARGE and OSM_MALFORMED, with the offset in the file
- */
+/** Yields positions of data blobs by their headers. @throws OSM_TRUNCATED, OSM_TOO_LARGE, OSM_MALFORMED */
 export async function* walkBlobs(file: RandomAccess): AsyncGenerator<BlobPlace> {
   for (let at = 0; ;) {
     let head = await file.read(at, USUAL_HEADER_BYTES)
@@ -80,8 +74,7 @@ export function unpackBlob(blob: Blob, wait: boolean): Promise<Uint8Array> | Uin
     )
   }
   const checked = (bytes: Uint8Array): Uint8Array => (bytes.length === rawSize ? bytes : failed(undefined))
-  // The output is limited to the declared size, so a false size costs no more memory. The extra byte lets zlib see the
-  // end of the stream without a second buffer.
+  // Limited to the declared size, and one byte more lets zlib see the end without a second buffer.
   const options = { maxOutputLength: Math.max(rawSize, 1), chunkSize: Math.max(rawSize + 1, 64) }
   try {
     if (packing === 'zlib') {

@@ -10,18 +10,12 @@ const FIELDS = 16
 export const fieldStart = new Uint32Array(FIELDS)
 export const fieldEnd = new Uint32Array(FIELDS)
 
-/**
- * Scan number times 8 plus wire type of each field. A field with an older scan number is absent from the current
- * message.
- */
+/** Scan number times 8 plus wire type of each field; an older scan number means that the field is absent. */
 const fieldMark = new Float64Array(FIELDS)
 let scan = 0
 const one = new Float64Array(1)
 
-/**
- * Finds the fields of the protobuf message between two offsets.
- * @throws OSM_MALFORMED when a field runs past the message, or occurs twice (no writer splits packed fields)
- */
+/** Finds fields of a protobuf message. @throws OSM_MALFORMED when one runs past the message or occurs twice */
 export function scanFields(bytes: Uint8Array, pos: number, end: number): void {
   scan += 8
   while (pos < end) {

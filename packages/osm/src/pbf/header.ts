@@ -5,10 +5,7 @@ import { BYTES, VARINT, Wire } from './wire.ts'
 /** Features a reader must support to read the file correctly; LocationsOnWays is optional by definition. */
 const KNOWN_FEATURES = new Set(['OsmSchema-V0.6', 'DenseNodes', 'LocationsOnWays'])
 
-/**
- * Decodes a HeaderBlock.
- * @throws OSM_UNSUPPORTED when the file requires a feature that we lack, such as history
- */
+/** Decodes a HeaderBlock. @throws OSM_UNSUPPORTED for a required feature that we lack, such as history */
 export function decodeHeader(bytes: Uint8Array): OsmHeader {
   const required: string[] = []
   const optional: string[] = []

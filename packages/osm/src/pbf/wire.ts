@@ -209,10 +209,7 @@ export function readSmallDeltas(
   return pos === end ? at : -1
 }
 
-/**
- * Decodes a packed field of unsigned varints from row `at` of `out` on; returns the row after the last. Numbers beyond
- * 32 bits keep their low 32 bits.
- */
+/** Decodes packed unsigned varints into `out` from row `at`, their low 32 bits; returns the row after the last. */
 export function readUnsigned(bytes: Uint8Array, pos: number, end: number, out: Uint32Array, at: number): number {
   while (pos < end) {
     let byte = bytes[pos++]!

@@ -24,10 +24,7 @@ export interface PbfWriteOptions {
 
 const MEMBER_TYPES = { node: NODE, way: WAY, relation: RELATION } as const
 
-/**
- * Writes elements as a PBF file, block by block, in the order given; elements of different kinds never share a block.
- * `Sort.Type_then_ID` is declared only on request. The bytes depend on the input and the zlib library only.
- */
+/** Writes elements as PBF blocks in their order, one kind each; bytes depend on the input and zlib alone. */
 export function* writePbf(elements: Iterable<OsmElement>, options: PbfWriteOptions = {}): Generator<Uint8Array> {
   const { compression = 'zlib', blockSize = 8000 } = options
   yield fileBlock('OSMHeader', encodeHeader(options), compression)

@@ -50,10 +50,7 @@ export function compileFinder(filter: Filter, tags: TagView): Finder {
   return () => (tags.passes(test) ? ANY : null)
 }
 
-/**
- * Like {@link compileFinder}, but a key must also fulfil its further condition. A branch without keys of its own
- * (prefixes, negations, other keys) matches only when `alone` returns true.
- */
+/** Like {@link compileFinder} with a further condition of each key; a branch without keys needs `alone`. */
 export function compileFurther(filter: Filter, tags: TagView, further: Further, alone: () => boolean): Finder {
   if (keyNames(filter).length === 0) {
     const find = compileFinder(filter, tags)

@@ -13,10 +13,7 @@ import type { ImportRow } from './topic-rows.ts'
 
 /** Takes the rows of an import. */
 export interface RowSink {
-  /**
-   * Takes ownership of rows of the table with that index. The import waits for a promise; rows of one table come in
-   * ascending `id`.
-   */
+  /** Takes ownership of rows of a table, in ascending `id`; the import waits for a promise. */
   write(table: number, rows: readonly ImportRow[]): Promise<void> | void
 }
 

@@ -14,10 +14,7 @@ export interface ImportTable {
   /** The table is called `{prefix}_{suffix}`. */
   readonly suffix: string
   readonly geometryType: 'Point' | 'LineString' | 'MultiLineString' | 'MultiPolygon'
-  /**
-   * `id`, `osm_type` (N, W or R) and `osm_id` first, then `member` (from 1) in a table of members, then those of the style,
-   * and `geom` last.
-   */
+  /** `id`, `osm_type` (N, W or R), `osm_id`, `member` (from 1) of a table of members, those of the style, `geom`. */
   readonly columns: readonly ImportColumn[]
   /** Columns whose values together identify a row. */
   readonly unique: readonly string[]

@@ -12,10 +12,7 @@ const SIMPLER_MEMBERS = ['name', 'toleranceMetres', 'minLengthMetres', 'minAreaM
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a constant
 const GEOMETRIES = Object.keys(GEOMETRY_SOURCES) as StyleGeometry[]
 
-/**
- * Checks a style.
- * @throws OSM_STYLE_INVALID with the place as a JSON pointer, and a remedy
- */
+/** Checks a style. @throws OSM_STYLE_INVALID with the place as a JSON pointer, and a remedy */
 export function readStyle(value: unknown): OsmStyle {
   const { length, tables: mostTables, keys: mostKeys, allColumns } = STYLE_LIMITS
   const { tables, $schema: schema } = objectAt(value, '', ['tables', '$schema'])

@@ -1,10 +1,7 @@
 /** A condition on the tags of an element. */
 export type Filter = KeyFilter | HasFilter | HasOtherFilter | PrefixFilter | AllFilter | AnyFilter | NotFilter
 
-/**
- * The key exists with a value of `is`, or without `is` with any value but `no` and those of `isNot`. The value must
- * also begin with `startsWith`, if given.
- */
+/** The key has a value of `is`, or any but `no` and those of `isNot`, which begins with `startsWith` if given. */
 export interface KeyFilter {
   readonly key: string
   readonly is?: string | readonly string[]

@@ -10,12 +10,7 @@ import type { UpdatePlan } from './plan-update.ts'
 
 const LETTERS: Readonly<Record<string, OsmElement['type']>> = { N: 'node', W: 'way', R: 'relation' }
 
-/**
- * Passes the rows of the affected elements to the sink, as {@link importOsmArea} does for a file. Other elements of the
- * plan only contribute to their geometry.
- *
- * @throws what `importOsmArea` throws
- */
+/** Passes rows of affected elements to the sink; others give geometry alone. @throws as {@link importOsmArea} */
 export async function importAffected(
   { elements, affected }: UpdatePlan,
   { aoi, topics }: { readonly aoi: Aoi | null; readonly topics: Topics },

@@ -24,10 +24,7 @@ const MOST_REFERENCES = 1 << 20
 /** Pages handed over at a time. */
 const BATCH_PAGES = 4096
 
-/**
- * A reader that passes elements on to an import and writes the pages for later updates. Memory: a page of each kind,
- * and a million references.
- */
+/** Passes elements on to an import and writes pages for updates. Memory: a page of each kind, a million references. */
 export class PageRecorder implements OsmReader {
   readonly source: OsmSource
   readonly #reader: OsmReader
@@ -54,10 +51,7 @@ export class PageRecorder implements OsmReader {
     return this.#reader.estimateNodes(signal)
   }
 
-  /**
-   * Each kind may be read once.
-   * @throws OSM_NOT_UPDATABLE for files that are not sorted, hold elements twice or have locations on ways
-   */
+  /** Each kind may be read once. @throws OSM_NOT_UPDATABLE for unsorted or repeated elements, and located ways */
   async read(visit: BlockVisitor, options?: ReadOptions): Promise<OsmHeader> {
     const header = await this.#reader.read(async (block) => {
       this.#take(block)

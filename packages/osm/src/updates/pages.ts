@@ -15,10 +15,7 @@ export const WAYS_OF_NODES = 3
 export const RELATIONS_OF_WAYS = 4
 export type PageKind = 0 | 1 | 2 | 3 | 4
 
-/**
- * The elements of a range of ids, or the ids of elements that refer to them: the storage unit of an extract for
- * updates. A page of references may come in parts, in any order.
- */
+/** Elements of a range of ids, or ids of elements that refer to them, for updates; references may come in parts. */
 export interface Page {
   readonly kind: PageKind
   /** Ids `page * n .. page * n + n - 1`; `n` is 256 for nodes and 32 for ways and relations. */

@@ -11,10 +11,7 @@ const MAX_PARTS = 1 << 20
 /** Maximum length of the server's remark that is kept, in characters. */
 const MAX_REMARK = 1 << 16
 
-/**
- * Puts the elements of an OSM document into the columns of a block. Each element is added at its closing tag, so
- * `block` never holds half of one.
- */
+/** Puts the elements of an OSM document into a block, each at its closing tag, so never half of one. */
 export class ElementCollector implements XmlHandler {
   readonly block = new BlockColumns()
   /** Elements, tags and references in the block. */

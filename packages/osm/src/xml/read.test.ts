@@ -74,7 +74,7 @@ test('locations on ways, of some ways and some of their nodes', async () => {
   ])
 })
 
-test('what the file says of itself, with the remark of a server', async () => {
+test('the header of a file, with the remark of a server', async () => {
   const header = await reader(`<osm version="0.6" generator="Overpass API">
     <note>The data is from OpenStreetMap.</note><meta osm_base="2026-03-04T05:06:07Z"/>
     <bounds minlat="1" minlon="2" maxlat="3" maxlon="4"/>

@@ -56,10 +56,7 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
-/**
- * PGlite on a thread of its own, so that this thread receives cancellations and disconnects meanwhile. One unit of messages runs
- * at a time. It can be interrupted, because its memory is shared.
- */
+/** PGlite on a thread of its own, one unit of messages at a time, which shared memory lets this thread interrupt. */
 export class Engine {
   readonly #worker: Worker
   readonly #flow: Int32Array<SharedArrayBuffer>

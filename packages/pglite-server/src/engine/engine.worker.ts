@@ -60,8 +60,7 @@ async function run(bytes: Uint8Array): Promise<void> {
   let size = 0
   // A late cancel request for an earlier unit must not cancel this one.
   Atomics.store(new Int32Array(words.memory), words.queryCancelPending >> 2, 0)
-  // An SQL error leaves the server by an exception of JavaScript, which does not unwind the C stack. Without this
-  // reset, the stack would grow over the static data after some thousand errors.
+  // Errors leave by an exception, which does not unwind the C stack: unreset, it would grow over static data.
   stack.value = stackAtRest
   // An error thrown here is not an SQL error and ends this thread.
   await db.runExclusive(() =>
@@ -80,10 +79,7 @@ async function run(bytes: Uint8Array): Promise<void> {
   reply({ type: 'done', data: whole(chunks), inTransaction: db.isInTransaction() })
 }
 
-/**
- * Ends this thread when the server traps, as a signal ends a server's process. PGlite catches every exception of its
- * main loop and calls it again, possibly for ever. Intended exits of the server throw objects that are not an Error.
- */
+/** Ends this thread when the server traps: PGlite would catch it and go on. Intended exits throw no Error. */
 function watchForTraps(): void {
   const { mod } = db as unknown as { mod: { _PostgresMainLoopOnce: () => void } }
   const once = mod._PostgresMainLoopOnce
@@ -144,10 +140,7 @@ function whole(chunks: readonly Buffer[]): Uint8Array<ArrayBuffer> {
   return bytes
 }
 
-/**
- * Finds the running server and the address of its `statement_timeout` in milliseconds. The build does not export that
- * variable: it is the one word of the static data that changes with the setting.
- */
+/** Finds the unexported `statement_timeout` in milliseconds: the one static word that changes with the setting. */
 async function findWords(): Promise<{ server: LoadedServer; words: ServerWords }> {
   await db.exec('set statement_timeout = 1234567')
   let candidates = loaded.servers.flatMap((begun) => {
@@ -171,10 +164,7 @@ async function findWords(): Promise<{ server: LoadedServer; words: ServerWords }
   return { server: found.server, words: { ...found.server.words, statementTimeout: found.index * 4 } }
 }
 
-/**
- * Replaces `pg_sleep`, which a cancel request cannot interrupt, by a loop of short sleeps. The server calls a built-in
- * function by its number, so the built-in is renamed and a new function takes its name.
- */
+/** Replaces `pg_sleep` by an interruptible loop; built-ins are called by number, so it is renamed first. */
 function interruptibleSleep(): string {
   return `do $do$
     begin

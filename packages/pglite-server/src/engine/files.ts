@@ -40,10 +40,7 @@ const CHUNK = 1 << 20
 const POSTGIS =
   /^(?:lib\/postgresql\/postgis-3\.so|share\/proj\/.+|share\/postgresql\/extension\/postgis(?:\.control|--(?!unpackaged).+\.sql))$/
 
-/**
- * PostGIS without its raster, topology and geocoder. Its library is compiled when a statement first needs it, and not at
- * the start.
- */
+/** PostGIS without raster, topology and geocoder, compiled when a statement first needs it. */
 export const postgisAlone: Extension = {
   name: 'postgis',
   setup: async (db, options: EngineOptions) => {

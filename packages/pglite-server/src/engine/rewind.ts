@@ -24,10 +24,7 @@ export interface FileSystemState {
 const PAGE = 1 << 16
 const ZEROS = Buffer.alloc(PAGE)
 
-/**
- * Saves the state of an idle server: its memory, its stack pointer and every file. The returned function restores all
- * of it, or returns false when a library was loaded since, because its code and tables would stay.
- */
+/** Saves an idle server: memory, stack pointer, files. The function restores them unless a library was loaded since. */
 export function checkpoint(server: LoadedServer, files: FileSystemState, instances: () => number): () => boolean {
   const libraries = instances()
   const pages = pagesOf(server).map((page) => (page.equals(ZEROS) ? ZEROS : Buffer.from(page)))

@@ -14,10 +14,7 @@ export interface ReplyOptions {
 /** Messages that are read, by type: ReadyForQuery, ParseComplete, CommandComplete, ErrorResponse, NoticeResponse, CopyInResponse. */
 const READ: ReadonlySet<number> = new Set('Z1CENG'.split('').map((type) => type.charCodeAt(0)))
 
-/**
- * Passes the answer of a unit to its client. After an error PGlite sends ReadyForQuery at once and again at Sync. Drivers
- * count it, so it is held back and sent once, at the end.
- */
+/** Passes an answer on. ReadyForQuery, which drivers count and PGlite repeats after an error, is sent once, last. */
 export class Reply {
   readonly #options: ReplyOptions
   #rest: Buffer = Buffer.alloc(0)

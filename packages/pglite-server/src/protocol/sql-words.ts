@@ -1,9 +1,6 @@
 import { endOfHidden } from '@terrane/core/sql-text'
 
-/**
- * The words of each statement of an SQL text, in lower case: names and keywords outside of strings, quoted names and
- * comments. In one pass, whatever the text.
- */
+/** The words of each statement in lower case, outside of strings, quoted names and comments. One pass. */
 export function statementsOf(sql: string): string[][] {
   const statements: string[][] = []
   let words: string[] = []

@@ -5,10 +5,7 @@ import type { Reply, StopReason } from '../protocol/reply.ts'
 /** Interval of the checks of a running statement. */
 const WATCH_MS = 20
 
-/**
- * A unit of a client that has its turn. It is interrupted when its `statement_timeout` is over, by {@link stop}, and when its
- * client has disconnected. A stop before it runs takes effect when it runs.
- */
+/** A unit that has its turn. Its timeout, {@link stop} and a disconnect interrupt it, as soon as it runs. */
 export class Execution {
   readonly client: Client
   readonly reply: Reply

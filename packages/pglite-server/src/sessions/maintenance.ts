@@ -20,10 +20,7 @@ interface Pause {
 
 /** Bytes of log since the last checkpoint that cause another checkpoint. */
 const MAX_LOG_BYTES = 32 << 20
-/**
- * Bytes that cause a checkpoint after {@link CHECKPOINT_MS}. They are not zero, because a checkpoint itself writes some
- * log.
- */
+/** Bytes that cause a checkpoint after {@link CHECKPOINT_MS}; not 0, because a checkpoint itself writes some log. */
 const LITTLE_LOG_BYTES = 1 << 16
 const CHECKPOINT_MS = 300_000
 /** Checks take a twentieth of the time at most. */

@@ -11,10 +11,7 @@ export interface SessionLimits {
   readonly idleInTransactionMs: number
   /** Idle time of a client with temporary tables, PREPARE, cursors WITH HOLD or advisory locks while others wait; 5 s by default. */
   readonly idleHoldingMs: number
-  /**
-   * Time from an interrupt to the end of the engine if the statement still runs; default 10 s. An engine with data in
-   * memory is not ended.
-   */
+  /** Time from an interrupt to the end of an engine that still runs, default 10 s; never of one with data in memory. */
   readonly stuckMs: number
 }
 
@@ -23,10 +20,7 @@ export const LIMITS: SessionLimits = { idleInTransactionMs: 30_000, idleHoldingM
 /** Why a client keeps the session between its units. */
 export type Keeping = 'a transaction' | 'things of its own'
 
-/**
- * The queue for the session: units in the order of arrival, unless a client keeps the session. A client that keeps it and is
- * idle while others wait is closed.
- */
+/** Units in the order of arrival, unless a client keeps the session; one that idles while others wait is closed. */
 export class SessionQueue {
   readonly #queue: Unit[] = []
   readonly #limits: SessionLimits

@@ -128,10 +128,7 @@ export class SessionState {
   }
 }
 
-/**
- * Parameters of a start-up packet that are not settings of the session. The server supports only UTF8, and does not
- * show names of clients.
- */
+/** Parameters of a start-up packet that are no settings: only UTF8 is supported, names are not shown. */
 const NO_SETTINGS: ReadonlySet<string> = new Set([
   'user',
   'database',

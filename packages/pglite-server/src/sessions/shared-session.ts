@@ -4,10 +4,7 @@ import { fieldsOf, messagesOf, rowsOf, simpleQuery, SYNC } from '../protocol/mes
 import { HELD, type SessionState } from './session-state.ts'
 import { ownStartUp, statusesIn } from '../protocol/start-up.ts'
 
-/**
- * The session of an engine, which its clients use in turns. Before a unit of another client it is cleaned (`DISCARD ALL`)
- * and gets the settings and prepared statements of that client ({@link SessionState}).
- */
+/** An engine's session, cleaned (`DISCARD ALL`) and set by {@link SessionState} before another client's unit. */
 export class SharedSession {
   readonly engine: Engine
   /** ParameterStatus messages, as they are for a client without settings. */

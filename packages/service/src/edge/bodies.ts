@@ -49,11 +49,7 @@ export function refuseCostlyJson(text: string, maxValues = MAX_JSON_VALUES): voi
   }
 }
 
-/**
- * A request's body within a bound of its own, for a `preParsing` hook: callers of one route may have different ones.
- *
- * @throws BODY_TOO_LARGE at once where the length was announced, else at the first byte over the bound
- */
+/** A body within its own bound, for `preParsing`. @throws BODY_TOO_LARGE by its length, or at the first byte over */
 export function boundBody(request: FastifyRequest, payload: Readable, maxBytes: number): Readable {
   const announced = Number(request.headers['content-length'] ?? 0)
   if (announced > maxBytes) throw tooLarge()

@@ -32,10 +32,7 @@ export function outlastAnswer(request: IncomingMessage, response: ServerResponse
   request.once('end', () => request.socket.end())
 }
 
-/**
- * Reads the rest of a refused request and drops it; if that takes too long, the connection is closed. A connection that
- * closed at once would lose the answer for a caller or proxy that has not read it yet.
- */
+/** Reads and drops the rest of a refused request, so that a caller that still writes gets the answer; within a time. */
 export function discardRest(raw: IncomingMessage): void {
   raw.resume()
   const silent = setTimeout(() => raw.destroy(), SILENT_MS)

@@ -32,8 +32,7 @@ export class FixedWindow {
     const now = performance.now()
     const count = this.#find(subject)
     if (count && now < count.endsAt) return ++count.points > this.#limit ? count.endsAt - now : 0
-    // After the length of a window all older windows have ended. If there are too many subjects, older windows are
-    // dropped earlier.
+    // A window later all older ones have ended; too many subjects drop them earlier.
     if (now - this.#newerSince >= this.#windowMs || this.#newer.size >= MAX_SUBJECTS) {
       this.#older = this.#newer
       this.#newer = new Map()

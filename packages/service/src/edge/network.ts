@@ -6,10 +6,7 @@ const KNOWN = new LRUCache<string, string>({ max: 1000 })
 /** Maximum length of a cached address, because a proxy's header may have any text. */
 const LONGEST = 60
 
-/**
- * Key of an address in rate limits: an IPv4 address, also when mapped to IPv6; for IPv6 its /64, which usually belongs
- * to one customer.
- */
+/** Key of an address in rate limits: IPv4, also mapped; for IPv6 its /64, which usually is one customer. */
 export function networkOf(address: string): string {
   const known = KNOWN.get(address)
   if (known !== undefined) return known

@@ -36,11 +36,7 @@ interface QuerySchema {
   readonly properties?: Readonly<Record<string, { readonly type?: unknown }>>
 }
 
-/**
- * Checks that declared query parameters other than lists are not repeated.
- *
- * @throws PARAMETER_REPEATED
- */
+/** Checks that declared query parameters other than lists are not repeated. @throws PARAMETER_REPEATED */
 export async function requireDeclaredOnce(request: FastifyRequest): Promise<void> {
   const declared = (request.routeOptions.schema?.querystring as QuerySchema | undefined)?.properties
   if (declared === undefined) return

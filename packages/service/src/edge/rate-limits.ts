@@ -34,11 +34,7 @@ export class RateLimits {
     }
   }
 
-  /**
-   * Counts a request of an authenticated caller.
-   *
-   * @throws RATE_LIMITED
-   */
+  /** Counts a request of an authenticated caller. @throws RATE_LIMITED */
   count(subject: RateSubject): void {
     if ('address' in subject) return consume(this.#limiters.address, networkOf(subject.address))
     if ('user' in subject) return consume(this.#limiters.user, subject.user)

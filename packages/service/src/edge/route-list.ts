@@ -1,5 +1,4 @@
 import type { Http } from '../http-type.ts'
-import { unboundedParts } from './bounds.ts'
 
 /** A route of the app, including routes without OpenAPI documentation such as proxies. */
 export interface ListedRoute {
@@ -14,19 +13,14 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Every route of the app, in the order of their registration. */
     routeList: ListedRoute[]
-    /** Routes whose body schema has no upper bound: none, as tests of each app check. */
-    unboundedBodies: readonly string[]
   }
 }
 
 /** Records the routes of the app, for tests and for the process that starts it. */
 export function listRoutes(app: Http): void {
-  const unbounded: string[] = []
   const routes: ListedRoute[] = []
-  app.decorate('unboundedBodies', unbounded)
   app.decorate('routeList', routes)
   app.addHook('onRoute', ({ method, url, schema }) => {
-    unbounded.push(...unboundedParts(schema?.body).map((part) => `${String(method)} ${url} ${part}`))
     for (const name of [method].flat()) routes.push({ method: name, url, body: schema?.body ?? null })
   })
 }

@@ -16,11 +16,7 @@ const OF_THE_ORIGIN: ReadonlySet<string> = new Set(Object.values(lists.headers).
 /** Link relations without side effects. Others make a browser open connections, load resources or store something. */
 const PLAIN_RELATIONS: ReadonlySet<string> = new Set(lists.plainRelations)
 
-/**
- * True for a header of an answer that untrusted code may not set on a shared origin.
- *
- * @param value when absent, a header that is harmless only with certain values counts as harmful
- */
+/** True for a header that untrusted code may not set on a shared origin; without a value, one that may be harmful. */
 export function isOfTheOrigin(name: string, value = ''): boolean {
   const lower = name.toLowerCase()
   if (lower === 'link') return !isPlainLink(value)
@@ -35,10 +31,7 @@ function isPlainLink(value: string): boolean {
   return relations.length === targets && names.length > 0 && names.every((name) => PLAIN_RELATIONS.has(name))
 }
 
-/**
- * Whether a challenge asks for a token, which programs answer. For other challenges a browser asks for a password and
- * keeps it for the origin.
- */
+/** Whether a challenge asks for a token; for others a browser asks for a password and keeps it for the origin. */
 function asksForToken(value: string): boolean {
   return /^(?:bearer|dpop)\b/i.test(value) && !/\b(?:basic|digest|hoba|mutual|negotiate|ntlm|scram)\b/i.test(value)
 }

@@ -13,10 +13,7 @@ export interface UploadRate {
 /** The slowest upload that is still accepted: 1,024 bytes in 10 seconds. */
 export const MIN_UPLOAD_RATE: UploadRate = { everyMs: 10_000, leastBytes: 1024 }
 
-/**
- * Ends requests whose bodies arrive too slowly: in every interval in which the server waits for data, a minimum number
- * of bytes must arrive. The total time of an upload is not limited, and delays of the server do not count.
- */
+/** Ends requests whose bodies arrive too slowly while the server waits; their total time is not limited. */
 export function requireUploadRate(app: Http, rate: UploadRate): void {
   app.addHook('onRequest', async ({ raw }, reply) => {
     if (!raw.complete && hasBody(raw)) watch(raw, reply, rate)

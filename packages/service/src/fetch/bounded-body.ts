@@ -7,11 +7,7 @@ const MOST_RATIO = 100
 /** Decoded size up to which any ratio is allowed. */
 const SMALL_BYTES = 1 << 20
 
-/**
- * Yields the decoded body.
- *
- * @throws DOWNLOAD_TOO_LARGE at the first byte over the limit or the allowed growth, regardless of headers
- */
+/** Yields the decoded body. @throws DOWNLOAD_TOO_LARGE at the first byte over the limit or the allowed growth */
 export async function* boundedBody(
   raw: Readable,
   encoding: string | undefined,

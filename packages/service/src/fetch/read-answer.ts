@@ -1,11 +1,7 @@
 import { refuseCostlyJson } from '../edge/bodies.ts'
 import { downloadTooLarge } from '../errors.ts'
 
-/**
- * Reads another server's answer into memory: at most `limit` bytes, regardless of the announced length.
- *
- * @throws DOWNLOAD_TOO_LARGE at the first byte over the limit; the rest is not read
- */
+/** Reads an answer of at most `limit` bytes, whatever its announced length. @throws DOWNLOAD_TOO_LARGE */
 export async function readBytes(
   body: AsyncIterable<Uint8Array> | null,
   limit: number,
@@ -29,16 +25,10 @@ export async function readBytes(
   return bytes
 }
 
-/**
- * Maximum number of values in another server's answer, because parsed values need many times the memory of their text.
- */
+/** Values of another server's answer, because parsed ones need many times the memory of their text. */
 const MAX_VALUES = 1_000_000
 
-/**
- * Parses another server's JSON; its size and depth are checked first.
- *
- * @throws DOWNLOAD_TOO_LARGE, BODY_TOO_DEEP, BODY_TOO_WIDE, SyntaxError
- */
+/** Parses foreign JSON of bounded size and depth. @throws DOWNLOAD_TOO_LARGE, BODY_TOO_DEEP, BODY_TOO_WIDE */
 export async function readJson(body: AsyncIterable<Uint8Array> | null, limit: number): Promise<unknown> {
   return parseForeignJson(new TextDecoder().decode(await readBytes(body, limit)))
 }

@@ -21,10 +21,7 @@ export type Config<S> =
       >
     : never
 
-/**
- * Facts of a setting that messages and pages show. `formerly` is its old environment variable, still read for one
- * release.
- */
+/** Facts of a setting for messages and pages; `formerly`: its old environment variable, read for one release. */
 export interface SettingFacts {
   readonly description?: string
   readonly type?: string

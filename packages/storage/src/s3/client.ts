@@ -38,11 +38,7 @@ export class BoundedS3 {
     this.#options = options
   }
 
-  /**
-   * Runs one operation of small answers; `work` gets the client and the signal that ends it.
-   *
-   * @throws STORAGE_UNAVAILABLE, STORAGE_FAILED, or the reason of the signal
-   */
+  /** Runs one operation of small answers. @throws STORAGE_UNAVAILABLE, STORAGE_FAILED, the signal's reason */
   async run<T>(
     operation: string,
     signal: AbortSignal | undefined,

@@ -139,10 +139,7 @@ export class S3Bucket {
     }
   }
 
-  /**
-   * Every key under a prefix, page by page; with `flat` a folder replaces the keys below it. The services' order is by
-   * code points.
-   */
+  /** Every key under a prefix by code points, in pages; with `flat` a folder replaces the keys below it. */
   async *pages(Prefix: string, { after, flat = false, size }: PageOptions = {}) {
     let ContinuationToken: string | undefined
     do {

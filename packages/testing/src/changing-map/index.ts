@@ -53,10 +53,7 @@ const RELATION_TAGS: readonly Tags[] = [
   { type: 'restriction', restriction: 'no_left_turn' },
 ]
 
-/**
- * A map that changes at random: elements move, are split, tagged, deleted and made again. Other elements may still
- * refer to deleted ones, as at the border of an extract. The same seed gives the same map and changes.
- */
+/** A map whose elements move, split, change, go and come by a seed, with references to missing ones as at borders. */
 export class ChangingMap {
   readonly #random: () => number
   readonly #elements: Record<Kind, Map<number, MapElement>> = { node: new Map(), way: new Map(), relation: new Map() }

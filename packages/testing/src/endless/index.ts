@@ -12,10 +12,7 @@ export interface EndlessServer extends AsyncDisposable {
 
 const CHUNK = Buffer.alloc(65_536, '[1,{"a":')
 
-/**
- * Starts a server on loopback that begins every answer by `head` (default: 200 and JSON) and sends until the caller
- * disconnects.
- */
+/** Starts a server on loopback that begins each answer by `head` and sends until the caller disconnects. */
 export async function startEndless(
   head: (request: IncomingMessage) => { readonly status?: number; readonly headers?: OutgoingHttpHeaders } = () => ({}),
 ): Promise<EndlessServer> {

@@ -1,8 +1,7 @@
 import { filesOf } from './make-formats.ts'
 import type { ZipEntry } from './zip-writer.ts'
 
-// GDAL writes no types of ArcGIS Pro 3.2, so fields of these types are appended to a table that it has written. Names
-// of the format are those of "FGDB-Spec" in rouault/dump_gdbtable.
+// GDAL writes no types of ArcGIS Pro 3.2, so fields of these are appended. Names: "FGDB-Spec", rouault/dump_gdbtable.
 
 /** Values of a row in the fields `big`, `day`, `at` and `stamp`; null for an empty field. */
 export interface NewValues {

@@ -87,11 +87,7 @@ function wrapLerc(blob: Uint8Array, wrapper: 'none' | 'deflate' | 'zstd'): Uint8
   return wrapper === 'none' ? blob : wrapper === 'deflate' ? deflateSync(blob) : zstdCompressSync(blob)
 }
 
-/**
- * Splits JPEG streams into the tables they all share and the rest, as a TIFF with JPEGTables has them.
- *
- * Source: TIFF Technical Note 2.
- */
+/** Splits JPEG streams into shared tables and the rest, as of JPEGTables. Source: TIFF Technical Note 2. */
 export function shareJpegTables(streams: readonly Uint8Array[]): { tables: Uint8Array; streams: Uint8Array[] } {
   const split = streams.map(splitTables)
   const tables = split[0]?.tables ?? new Uint8Array(0)

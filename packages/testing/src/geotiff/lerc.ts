@@ -11,11 +11,7 @@ const DATA_TYPES: Partial<Record<FixtureType, number>> = {
   float64: 7,
 }
 
-/**
- * A lossless LERC blob of one band, its values stored in one sweep; NaN is a pixel without a value.
- *
- * Source: the LERC2 layout, version 2, as the public reference decoder reads it.
- */
+/** A lossless LERC2 blob (version 2) of one band, NaN without a value. Source: the public reference decoder. */
 export function encodeLerc(
   values: ArrayLike<number>,
   size: { width: number; height: number },

@@ -13,10 +13,7 @@ export interface TextureOptions {
   readonly noise: number
 }
 
-/**
- * An image with the statistics of aerial photographs as far as compression goes: smooth shapes of several sizes, the
- * bands alike but not equal, and noise on every sample. The same seed gives the same image.
- */
+/** An image that compresses like aerial photographs: shapes of several sizes, bands alike, noise; by a seed. */
 export function textureImage(options: TextureOptions): ImageSource {
   const { width, height, bands, seed, type, noise } = options
   const random = seededRandom(seed)

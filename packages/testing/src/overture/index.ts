@@ -56,10 +56,7 @@ function square(x: number, y: number, side: number): Position[] {
   ]
 }
 
-/**
- * Seeded features over 10 by 10 degrees from the equator and Greenwich, or over another square of degrees, in rows from
- * south to north, as Overture's files are in spatial order.
- */
+/** Seeded features over 10 by 10 degrees, or another square, in rows from south to north as Overture's are. */
 export function features(
   count: number,
   kind: 'building' | 'water' | 'place',

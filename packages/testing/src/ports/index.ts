@@ -6,10 +6,7 @@ const PORTS = 15_000
 /** Number of port ranges of test processes: two processes at the same time use different ranges. */
 const RANGES = 5
 
-/**
- * Free TCP ports on 127.0.0.1, for programs that need a given port. Outgoing connections and parallel tests use other
- * ports.
- */
+/** Free TCP ports on 127.0.0.1 that outgoing connections and parallel tests do not use. */
 export async function freePorts(count: number): Promise<number[]> {
   // oxlint-disable-next-line node/no-process-env -- The number that vitest gives each process that runs tests.
   const range = Number(process.env['VITEST_POOL_ID'] ?? 0) % RANGES

@@ -1,9 +1,6 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-/**
- * Fault of a request: no answer, a reset before the service sees it, 503, half an answer that is cut off or stalls, a
- * reset after the service has handled it, a very slow answer.
- */
+/** Fault of a request: `reset` is before the service sees it, `lost answer` a reset after the service handled it. */
 export type Fault = 'hang' | 'reset' | '503' | 'cut' | 'stall' | 'lost answer' | 'drip'
 
 export interface FaultProxy extends AsyncDisposable {

@@ -1,9 +1,6 @@
 import type { Resource } from '@terrane/database/rest-query'
 
-/**
- * Settings that count bytes of a transaction while lists are built: of embedded lists, of large rows in them, and of
- * large rows of the answer.
- */
+/** Settings that count bytes of a transaction: of embedded lists, and of large rows in them or in the answer. */
 const LISTS = 'terrane.embedded_bytes'
 const ROWS = { embedded: 'terrane.embedded_row_bytes', answer: 'terrane.row_bytes' } as const
 const TOO_MANY = 'ROWS_TOO_LARGE'
@@ -41,10 +38,7 @@ export function listOf(column: string, { maxBytes, maxRows, place }: ListBounds)
     else ${refusal(column, maxBytes)} end)`
 }
 
-/**
- * SQL of a value of a row of a resource. A spread to-one row is read once but repeated in many outer rows, so its bytes
- * count in each.
- */
+/** SQL of a row's value. A spread to-one row is read once but repeated in many outer rows, so it counts in each. */
 export function valueOf({ embeds }: Pick<Resource, 'embeds'>, value: string, maxBytes: number): string {
   return embeds.some((embed) => embed.isSpread) ? guarded(value, maxBytes) : value
 }

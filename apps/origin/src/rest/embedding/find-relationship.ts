@@ -36,9 +36,7 @@ function leads(relationship: Relationship, target: string, hint: string | null):
   return isTarget && (isKey(hint) || hint === only?.[0] || hint === only?.[1] || hint === junction?.table.name)
 }
 
-/**
- * For a self-reference, the table's name means the to-many direction, and the foreign key column the to-one direction.
- */
+/** For a self-reference, the table's name means the to-many direction, the foreign key's column the to-one. */
 function leadsBack({ table, cardinality, pairs }: Relationship, target: string, hint: string | null): boolean {
   const [own, other] = (pairs.length === 1 ? pairs[0] : undefined) ?? []
   if (cardinality === 'many-to-one') return hint === null && target === own

@@ -12,10 +12,7 @@ export interface OwnColumns {
   readonly isAll: boolean
 }
 
-/**
- * The columns of a resource's own rows that the answer needs: shown ones, and those of the order and of relationships.
- * All of them, if all are shown or a function takes the row.
- */
+/** The own columns that the answer needs: shown, of the order and of relationships; all if a function takes the row. */
 export function ownColumnsOf(
   resource: Pick<Resource, 'select' | 'embeds' | 'order'>,
   source: Source,

@@ -29,10 +29,7 @@ interface Column {
   readonly lifted: SelectItem | null
 }
 
-/**
- * Names of columns: `plain` as in the answer, `numbered` (`c1`, `c2`, …) for an outer resource that selects them,
- * `lifted` likewise, but with aggregates applied by the outer resource.
- */
+/** Columns `plain` as in the answer, `numbered` (`c1`, …) for an outer resource, `lifted` where that aggregates. */
 type Naming = 'plain' | 'numbered' | 'lifted'
 
 /** The statement that reads a resource: embedded resources are lateral joins, so that there is one statement for all. */
@@ -91,10 +88,7 @@ function selectSql(
   return { sql: sql.filter((part) => part !== '').join(' '), columns }
 }
 
-/**
- * The columns of a page that is cut before rows are embedded, so that other rows cost nothing. Null when embedded rows
- * filter the page, or when a column is not one of the table's, such as a computed one.
- */
+/** Columns of a page that is cut before embedding, to save work; null if embeds filter it or a column is computed. */
 function pagedColumns(
   resource: Resource,
   source: Source,

@@ -12,11 +12,7 @@ export interface SchemaPicture {
 
 const TEMPORARY = "array(select oid from pg_class where relpersistence = 't')"
 
-/**
- * SQL of a stamp that changes whenever a table, a column, a key, a view, a function, a grant or a membership does:
- * counts and sums of `xmin`. It is null when the snapshot equals $1, because no transaction with changes has ended
- * since then.
- */
+/** Changes with tables, columns, keys, views, functions, grants, members; null if no change ended since snapshot $1. */
 const STAMP = `
   select pg_current_snapshot()::text as snapshot, case when pg_current_snapshot()::text = $1 then null else concat_ws(' ',
     (select concat_ws('.', count(*), sum(xmin::text::bigint)) from pg_namespace where nspname !~ '^pg_(toast_)?temp_'),
@@ -65,10 +61,7 @@ const FUNCTIONS = `
 
 /** Maximum roles whose schema is cached. */
 const MAX_ROLES = 16
-/**
- * Limits for reading the tables, independent of the caller's limits because the result serves others, too. `bytes` are
- * bytes of the catalog; the cache takes three times as many.
- */
+/** Limits of reading the tables, not the caller's: others use the result. The cache takes three times `bytes`. */
 const BOUNDS = { ms: 20_000, bytes: 12 * 1024 * 1024 }
 const KEPT_SHARE = 3
 /** Milliseconds before a failed read is tried again for its role. */
@@ -97,11 +90,7 @@ export class SchemaPictures {
     this.#bounds = bounds
   }
 
-  /**
-   * The picture of a role; the session has taken the role.
-   *
-   * @throws PGRST002 where the schema is too large to be read in 20 s and 12 MiB
-   */
+  /** The picture of the session's role. @throws PGRST002 for a schema that takes more than 20 s or 12 MiB */
   async read(session: Queryable, role: string): Promise<SchemaPicture> {
     const kept = this.#pictures.get(role)
     const { rows } = await session.query<{ snapshot: string; stamp: string | null }>(STAMP, [kept?.snapshot ?? ''])

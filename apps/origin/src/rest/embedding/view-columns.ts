@@ -7,10 +7,7 @@ export interface ViewColumn {
   readonly source: string
 }
 
-/**
- * The columns of a view that are columns of another table or view, from the rule of the view (`pg_rewrite.ev_action`). The
- * server notes the origin of each column in the outermost target list; a computed column has none.
- */
+/** Columns of a view that are columns of others, from its rule (`pg_rewrite.ev_action`), which notes their origins. */
 export function viewColumns(rule: string): ViewColumn[] {
   return targetEntries(rule).flatMap((entry) => {
     const number = (field: string) => new RegExp(` :${field} (\\d+)`).exec(entry)?.[1]

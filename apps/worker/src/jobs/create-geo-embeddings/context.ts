@@ -27,10 +27,7 @@ export function tileContext(
   }
 }
 
-/**
- * Relative distortion below which a projection such as UTM counts as true to scale: pixels then keep the nominal size
- * of their product.
- */
+/** Distortion below which a projection counts as true to scale: pixels keep the nominal size of their product. */
 const TRUE_TO_SCALE = 0.01
 
 /** Length of a pixel in the middle of the raster, in meters. */

@@ -96,11 +96,7 @@ async function checkScaleFrom(submit: SubmitContext, request: GeoRequest, manife
   await referenceOfRequest(submit.project.database, request, manifest)
 }
 
-/**
- * Refuses a raster with too many tiles. Other problems of its headers are reported by the job.
- *
- * @throws size_guard_exceeded
- */
+/** Refuses a raster with too many tiles; the job reports other problems. @throws size_guard_exceeded */
 async function guardTiles(
   path: string,
   request: GeoRequest,

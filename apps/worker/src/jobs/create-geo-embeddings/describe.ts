@@ -47,25 +47,7 @@ export function publicationOf(provenance: Provenance, skipped: number): Omit<Pub
       crs,
       ...(warnings.length > 0 && { warnings }),
     },
-    entry: {
-      kind: 'geo',
-      owner: request.owner,
-      isPublic: request.isPublic,
-      modelName: manifest.id,
-      modelSha256: model.sha256,
-      modelLicence: licence,
-      level: request.level,
-      normalized: request.normalize,
-      metric: 'cosine',
-      source: describeSource(request.source),
-      sourceCrs: crs,
-      attribution: null,
-      tileSize: request.tileSize,
-      stride: request.stride,
-      bands: inspected.bands,
-      scale: stretch,
-      featureNames: null,
-    },
+    entry: tableEntry(request, model, { source: describeSource(request.source), crs, bands: inspected.bands, stretch }),
     item: stacItem(provenance),
   }
 }
@@ -86,32 +68,66 @@ export function warningsOf({
   return [...fileWarnings, ...notices, ...clampedWarnings(inspected, clamped), ...vectorWarnings, ...refused]
 }
 
-/** Metadata of the catalogue and of the GeoParquet file. */
-export function metadataOf({ request, model, inspected, stretch }: Provenance): Record<string, unknown> {
-  const { plan, raster } = inspected
+/** How the rasters of a table are read. */
+interface ReadAs {
+  readonly crs: string
+  readonly stretch: StoredStretch
+}
+
+/** The catalogue's row of a table of one raster or of many. */
+export function tableEntry(
+  request: GeoRequest,
+  { manifest, sha256 }: Model,
+  { source, crs, bands, stretch }: ReadAs & { readonly source: string; readonly bands: readonly number[] },
+): Publication['entry'] {
   return {
-    model: {
-      id: model.manifest.id,
-      revision: model.manifest.revision,
-      sha256: model.sha256,
-      kind: model.manifest.kind,
-    },
-    source: describeSource(request.source),
-    datetime: request.datetime,
-    crs: crsOf(inspected),
-    raster: { width: raster.width, height: raster.height, affine: raster.affine },
-    tiling: {
-      tile_size: plan.tileSize,
-      stride: plan.stride,
-      edge: plan.edge,
-      align_grid: request.alignGrid,
-      columns: plan.columns,
-      rows: plan.rows,
-    },
+    kind: 'geo',
+    owner: request.owner,
+    isPublic: request.isPublic,
+    modelName: manifest.id,
+    modelSha256: sha256,
+    modelLicence: manifest.licence.name,
+    level: request.level,
+    normalized: request.normalize,
+    metric: 'cosine',
+    source,
+    sourceCrs: crs,
+    attribution: null,
+    tileSize: request.tileSize,
+    stride: request.stride,
+    bands,
+    scale: stretch,
+    featureNames: null,
+  }
+}
+
+/** Metadata of the catalogue and of the GeoParquet file, for a table of one raster or of many. */
+export function tableMetadata(
+  request: GeoRequest,
+  { manifest: { id, revision, kind }, sha256 }: Model,
+  { crs, stretch }: ReadAs,
+) {
+  return {
+    model: { id, revision, sha256, kind },
+    crs,
+    tiling: { tile_size: request.tileSize, stride: request.stride, edge: request.edge, align_grid: request.alignGrid },
     scale: stretch,
     level: request.level,
     normalized: request.normalize,
     min_valid_fraction: request.minValidFraction,
+  }
+}
+
+/** {@link tableMetadata} of one raster, with its time and grid. */
+export function metadataOf({ request, model, inspected, stretch }: Provenance): Record<string, unknown> {
+  const { plan, raster } = inspected
+  const shared = tableMetadata(request, model, { crs: crsOf(inspected), stretch })
+  return {
+    ...shared,
+    source: describeSource(request.source),
+    datetime: request.datetime,
+    raster: { width: raster.width, height: raster.height, affine: raster.affine },
+    tiling: { ...shared.tiling, columns: plan.columns, rows: plan.rows },
   }
 }
 
@@ -145,10 +161,7 @@ export function sourceOfTable(
   }
 }
 
-/**
- * Fields of the source's item, and the files of a scene or VRT. Files of a scene include the settings for reading them
- * again.
- */
+/** Fields of the source's item, and the files of a VRT or scene, the latter with the settings to read them again. */
 function propertiesOf(
   source: RasterSource,
   { files: named }: SourceFile,

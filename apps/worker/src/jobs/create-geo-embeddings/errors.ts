@@ -24,7 +24,7 @@ export const noValidTiles = defineError(
   'NO_VALID_PIXELS',
   'invalid',
   (f: { tiles: number; minValidFraction: number }) =>
-    `None of the ${f.tiles} tiles has the least share of valid pixels, ${f.minValidFraction}`,
+    `None of the ${f.tiles} tiles has the minimum share of valid pixels, ${f.minValidFraction}`,
   () => ({ hint: 'Check the nodata value and the mask of the raster, or lower minValidFraction.' }),
 )
 
@@ -55,8 +55,8 @@ export const sourceMissing = defineError(
 export const resamplingAlone = defineError(
   'SOURCE_MISSING',
   'invalid',
-  () => 'resampling needs assets',
-  () => ({ errors: [{ path: '/resampling', message: 'goes with assets; a VRT says it of each of its sources' }] }),
+  () => 'resampling is only for assets',
+  () => ({ errors: [{ path: '/resampling', message: 'is only for assets; in a VRT each source has its own' }] }),
 )
 
 export const maskUnknown = defineError(
@@ -188,7 +188,7 @@ export const vectorsEmpty = defineError(
   'VECTORS_EMPTY',
   'invalid',
   (f: { count: number; rows: number }) =>
-    `${f.count} of ${f.rows} vectors are zero or constant, or hold no numbers: they tell nothing`,
+    `${f.count} of ${f.rows} vectors are zero or constant, or not finite, so they carry no information`,
   () => ({ hint: 'Check the nodata value or mask of the raster, the stretch, and that the model takes these bands.' }),
 )
 

@@ -32,11 +32,7 @@ export interface InspectMethods {
   scale(request: ScaleRequest): Omit<ScaledRaster, 'inspected'>
 }
 
-/**
- * Checks a raster by its headers, in a thread.
- *
- * @throws what `inspectGeoTiff` throws, the reason of the signal
- */
+/** Checks a raster by its headers, in a thread. @throws what `inspectGeoTiff` throws, the reason of the signal */
 export function inspectHeaders(task: InspectTask, signal: AbortSignal): Promise<InspectedRaster> {
   return inThread(signal, (thread) => thread.call('inspect', task))
 }

@@ -8,7 +8,7 @@ import type { ReferenceStretch } from './stretch.ts'
 const MAX_TILES_SETTING = 'GEOEMBEDDINGS_MAX_TILES'
 
 /**
- * The request to the reader of headers.
+ * The inspection that checks a raster for a request.
  *
  * @param reference stretch of the table that the raster must be comparable with
  */

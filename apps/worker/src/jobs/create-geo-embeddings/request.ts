@@ -90,10 +90,7 @@ function readDatetime(text: string | undefined): string | null {
   return time.toISOString()
 }
 
-/**
- * The acquisition time in the file name of a product (ESA and others), such as 20240601T101031; it comes before any
- * processing time.
- */
+/** The acquisition time in a product's file name, such as 20240601T101031; it precedes any processing time. */
 function datetimeOfProduct(fileName: string): string | null {
   const [, year, month, day, hour, minute, second] =
     /(?<![0-9])([0-9]{4})([0-9]{2})([0-9]{2})T([0-9]{2})([0-9]{2})([0-9]{2})/.exec(fileName) ?? []

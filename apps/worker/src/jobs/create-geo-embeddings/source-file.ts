@@ -54,10 +54,7 @@ export async function checkSource(
   return null
 }
 
-/**
- * The file that a path names under the data roots, symbolic links resolved. A path that leads out of them gives the
- * same error as a missing file.
- */
+/** The file of a path under the data roots. A path that leads out of them gives the error of a missing file. */
 async function resolveLocal(geotiffPath: string, dataRoots: readonly string[], at = '/geotiffPath'): Promise<string> {
   const path = await findUnderRoots(dataRoots, geotiffPath)
   if (path !== null) return path
@@ -75,10 +72,7 @@ export interface SourceFile {
   readonly warnings?: readonly JobWarning[]
 }
 
-/**
- * The version of a source, if it can be found out without reading the content; null otherwise, also for a missing
- * source.
- */
+/** The version of a source, if it is known without reading the content; null otherwise, also if it is missing. */
 export async function versionOf(
   source: RasterSource,
   { project }: Pick<JobContext, 'project'>,
@@ -104,11 +98,7 @@ async function versionOfFile(path: string): Promise<string> {
   return `file ${size} ${mtimeMs}`
 }
 
-/**
- * The version of a scene: changes with its files and how they are read.
- *
- * @param versions of its files, as `sceneFiles` has them
- */
+/** The version of a scene: changes with its files and how they are read. @param versions of its files */
 export function sceneVersion(scene: SceneSource, versions: readonly string[]): string {
   const { assets, mask, resampling } = scene
   const files = sceneFiles(scene)

@@ -122,9 +122,7 @@ export function fileNumber(files: readonly Pick<SceneFile, 'source'>[], source: 
   return files.findIndex((file) => JSON.stringify(file.source) === key)
 }
 
-/**
- * Identity of a source within its table: its address without credentials, or its path below its root.
- */
+/** Identity of a source in its table: its address without credentials, or its path below its root. */
 export function nameOf(source: RasterSource, dataRoots: readonly string[]): string {
   if (source.kind === 'scene') return sceneName(source, (file) => nameOf(file, dataRoots))
   if (source.kind !== 'path') return describeSource(source)

@@ -58,10 +58,7 @@ export function storedStretch(
   }
 }
 
-/**
- * Kind of a raster's values: the unit of its sensor's profile, else `physical` where the file states scale or offset,
- * else the type of the stored samples.
- */
+/** Kind of a raster's values: the profile's unit, else `physical` with a scale or offset, else the sample type. */
 function valuesOf({ raster, bands, profile }: InspectedRaster): string {
   if (profile !== null) return profile.profile.unit === 'byte' ? 'uint8' : profile.profile.unit
   if (raster.palette !== null) return 'uint8'

@@ -17,10 +17,7 @@ export interface VectorCountsState {
 
 const NONE: VectorCountsState = { rows: 0, zero: 0, constant: 0, alike: 0, first: null }
 
-/**
- * Counts vectors without information: zero in all dimensions, the same number in all of them (zero included), or equal
- * to the first vector of the raster.
- */
+/** Counts vectors that are zero, the same number throughout, or equal to the raster's first one. */
 export class VectorCounts {
   #state: VectorCountsState
 

@@ -25,11 +25,7 @@ const SUFFIXES: ReadonlySet<string> = new Set(TOPIC_TABLES.map(({ name }) => nam
 /** The tables of the topic `all`, which hold every feature. */
 const WHOLE: readonly string[] = TOPIC_TABLES.filter(({ topic }) => topic === 'all').map(({ name }) => name)
 
-/**
- * The existing tables of an import, by their prefix.
- *
- * @throws IMPORTED_TABLES_MISSING
- */
+/** The existing tables of an import, by their prefix. @throws IMPORTED_TABLES_MISSING */
 export async function findImportedTables(database: Database, prefix: string): Promise<ImportedTable[]> {
   const { rows } = await database.query<Omit<ImportedTable, 'suffix'> & { columns: readonly string[] }>(
     `select i.table_name as name, i.attribution, i.licence, i.source,

@@ -40,10 +40,7 @@ export interface OsmFeatureOptions {
 /** Number of queued features at which reading pauses. */
 const MOST_WAITING = 20_000
 
-/**
- * Reads the features of an OSM file that touch an area and match a filter: nodes, ways, and areas of relations, each
- * once. A closed way is an area or a line by its tags.
- */
+/** Features of an OSM file that touch an area and match a filter, each once; tags decide what a closed way is. */
 export async function* openFeatures(options: OsmFeatureOptions, hooks: FeatureHooks): AsyncGenerator<RegionFeature> {
   const { path, area, filter, room } = options
   const reader = await openOsm(await fileSource(path))

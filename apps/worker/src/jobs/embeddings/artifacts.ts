@@ -112,9 +112,7 @@ function outerRings(wkb: Uint8Array): Polygon[] {
 export interface UploadedArtifacts {
   /** Their final names. */
   readonly files: readonly { readonly bucket: string; readonly path: string; readonly bytes: number }[]
-  /**
-   * Renames them to their final names, and replaces artifacts of an earlier table of the name: all of them, or none.
-   */
+  /** Renames them to their final names, replacing artifacts of an earlier table of the name: all, or none. */
   place(): Promise<void>
   /** Removes artifacts that have no final name yet. */
   discard(): Promise<void>

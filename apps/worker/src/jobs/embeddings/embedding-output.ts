@@ -68,10 +68,7 @@ export async function checkEmbeddingTable({ database }: Project, tableName: stri
   }
 }
 
-/**
- * An embedding table in the making: rows go into a staging table. Publication writes a GeoParquet file of it if
- * artifacts are wanted. Table, catalogue row and artifacts then appear together or not at all.
- */
+/** An embedding table in the making, in staging. Table, catalogue row and artifacts appear together or not at all. */
 export class EmbeddingOutput {
   /** Rows appended so far. */
   rows: number
@@ -96,10 +93,7 @@ export class EmbeddingOutput {
     this.#extent = new Extent(state?.bbox)
   }
 
-  /**
-   * Whether a run can continue with the staging table of an earlier run. It cannot if artifacts of patches are wanted
-   * and the table is finished, which means that the swap had begun.
-   */
+  /** Whether a run can go on with an earlier staging table; not with patches to upload whose swap had begun. */
   static async canGoOn({ project, run }: JobContext, { shape, upload, tableName }: OutputOptions): Promise<boolean> {
     if (!upload || shape.kind !== 'patch') return true
     return !(await isFinishedEmbeddingTable(project.database, stagedTable(run, 0, EMBEDDINGS_SCHEMA, tableName)))

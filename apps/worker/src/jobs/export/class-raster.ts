@@ -35,11 +35,7 @@ interface ClassTiles {
   readonly names: readonly string[]
 }
 
-/**
- * Finds the table of classes of a request.
- *
- * @throws FORMAT_TAKES_CLASSES, CLASSES_NOT_ON_A_GRID where its rasters have several CRSs, or one without a code
- */
+/** Finds the table of classes of a request. @throws FORMAT_TAKES_CLASSES, CLASSES_NOT_ON_A_GRID */
 export async function findClassTable(database: Database, input: ExportTable): Promise<ClassTable> {
   const { table, schema = SCHEMA, columns } = input
   if (table === undefined || schema !== SCHEMA || columns !== undefined) throw classesOnly()

@@ -23,11 +23,7 @@ const NOTABLE = 1e-12
 /** Magnitude from which on a number has more digits than the file can hold. */
 const TOO_LARGE = 1e23
 
-/**
- * Writes a zipped Shapefile with the engine, from a GeoPackage; returns its path.
- *
- * @throws FORMAT_TAKES_ONE_KIND, CONVERSION_FAILED
- */
+/** Writes a zipped Shapefile from a GeoPackage; returns its path. @throws FORMAT_TAKES_ONE_KIND, CONVERSION_FAILED */
 export async function writeShapefile(
   source: ExportSource,
   batches: AsyncIterable<readonly ExportRow[]>,

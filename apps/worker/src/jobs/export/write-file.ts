@@ -7,12 +7,7 @@ import { fileBytes, rowsFor, writeFlatGeobuf, writeGpkg, type ExportRow, type Ex
 import type { ExportWork } from './export-work.ts'
 import { writeShapefile } from './shapefile.ts'
 
-/**
- * Writes a table or query as a file of a format. Returns its path and number of rows. Values that the format cannot
- * hold are counted in the warnings.
- *
- * @throws FORMAT_TAKES_ONE_KIND, CONVERSION_FAILED
- */
+/** Writes a table or query as a file; returns its path and rows. @throws FORMAT_TAKES_ONE_KIND, CONVERSION_FAILED */
 export async function writeFile(
   source: ExportSource,
   format: ExportFormat,

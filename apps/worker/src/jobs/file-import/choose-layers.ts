@@ -10,11 +10,7 @@ const LONGEST_NAME = 63
 const LONGEST_LAYER = 40
 const WGS84 = 4326
 
-/**
- * The numbers of the layers to import: the named one, or all that are not empty, or the first one when all are empty.
- *
- * @throws LAYER_UNKNOWN, CONVERSION_FAILED
- */
+/** Layers to import: the named one, all with rows, or the first one. @throws LAYER_UNKNOWN, CONVERSION_FAILED */
 export function chooseLayers(layers: readonly LayerSchema[], wanted: string | undefined): number[] {
   if (layers.length === 0) throw conversionFailed({ reason: 'it has no layers' })
   if (wanted !== undefined && wanted !== ALL_LAYERS) {
@@ -42,10 +38,7 @@ export function tableNamesOf({ tableName, layer }: Ogr2ogrImport, layers: readon
   })
 }
 
-/**
- * Of several layers, those with a known reference system, by their numbers. Layers without one are left out with a
- * warning, unless a layer is requested by name or none has a system.
- */
+/** Leaves out layers without a reference system, with a warning, unless one is requested by name or none has one. */
 export function withSystems(
   layers: readonly LayerSchema[],
   chosen: readonly number[],
@@ -72,12 +65,7 @@ export function withSystems(
   return [...chosen]
 }
 
-/**
- * The reference system of a layer: the request's `sourceSrs`, or the layer's own where other layers of the import have
- * none.
- *
- * @throws SOURCE_SRS_NEEDED
- */
+/** The reference system of a layer: `sourceSrs`, or its own where other layers have none. @throws SOURCE_SRS_NEEDED */
 export function sourceSridOf(
   { geometryTypes, srid }: LayerSchema,
   sourceSrs: string | undefined,

@@ -41,11 +41,7 @@ export function keyAndColumns(
   return { key, columns }
 }
 
-/**
- * Refuses column types for fields that no layer has.
- *
- * @throws TYPES_UNKNOWN
- */
+/** Refuses column types for fields that no layer has. @throws TYPES_UNKNOWN */
 export function checkTypes(
   types: Readonly<Record<string, FieldType>> | undefined,
   layers: readonly LayerSchema[],

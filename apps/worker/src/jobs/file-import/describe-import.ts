@@ -67,10 +67,7 @@ export async function columnNames(database: Queryable, schema: string, table: st
   return new Set(rows.map(({ name }) => name))
 }
 
-/**
- * Turns the server's error about rows for an existing table, or about its replacement, into one that names the table;
- * others are returned unchanged.
- */
+/** Names the table in the server's error about its rows or its replacement; returns other errors unchanged. */
 export function explained(cause: unknown, table: string): unknown {
   const { code } = cause as { code?: unknown }
   const isAboutRows = typeof code === 'string' && /^(22|23|42|2B)\w{3}$/.test(code)

@@ -11,10 +11,7 @@ const NAMES = [
   'GeometryCollection',
 ]
 const TO_MULTI = 3
-/**
- * ISO types without arcs for those with arcs: circular strings, compound curves, curve polygons, multi curves, multi
- * surfaces.
- */
+/** ISO geometry types without arcs, by those with arcs: 8 (circular string) to 12 (multi surface). */
 const STRAIGHT: Readonly<Record<number, number>> = { 8: 2, 9: 2, 10: 3, 11: 5, 12: 6 }
 /** Largest angle of an arc that one straight segment replaces. */
 const ARC_STEP = 'radians(4)'

@@ -151,11 +151,7 @@ export class LayerTable {
     return { geometryType: name, ...contents }
   }
 
-  /**
-   * SQL that appends the rows to an existing table, which assigns new keys.
-   *
-   * @throws COLUMNS_MISSING
-   */
+  /** SQL that appends the rows to an existing table, which assigns new keys. @throws COLUMNS_MISSING */
   appendSql(schema: string, table: string, existing: ReadonlySet<string>): string {
     const names = [...this.#columns.map(({ target }) => target), ...(this.hasGeometry ? [GEOMETRY] : [])]
     const missing = names.filter((name) => !existing.has(name))

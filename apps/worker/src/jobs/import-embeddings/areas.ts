@@ -27,11 +27,7 @@ export function cellAreas(ground: Ground, resolution: number, maxRows: number): 
   })
 }
 
-/**
- * The areas of a table that intersect a raster.
- *
- * @throws TABLE_NOT_FOUND, AREAS_MISSING, size_guard_exceeded
- */
+/** The areas of a table that intersect a raster. @throws TABLE_NOT_FOUND, AREAS_MISSING, size_guard_exceeded */
 export async function tableAreas(
   database: Database,
   { schema, table, idColumn }: { readonly schema: string; readonly table: string; readonly idColumn: string },
@@ -43,8 +39,7 @@ export async function tableAreas(
   if (!geometry || !columns.some(({ name }) => name === idColumn)) throw areasMissing({ table, idColumn })
   const shape = `st_transform(${quoteIdentifier(geometry.name)}::geometry, 4326)`
   const limit = maxRows > 0 ? ` limit ${maxRows + 1}` : ''
-  // Far from a raster its projection gives arbitrary positions, so only parts of an area near the raster are pooled.
-  // The outline of the raster is exact to half a pixel.
+  // Far from a raster its projection gives arbitrary positions, so only parts of an area near it are pooled.
   const near = `st_intersection(st_makevalid(${shape}), st_buffer(st_setsrid(st_geomfromtext($1), 4326), $2, 'join=mitre'))`
   const { rows } = await database.query<{ id: string | null; wkb: Buffer; near: Buffer }>(
     `select ${quoteIdentifier(idColumn)}::text as id, st_asbinary(${shape}, 'NDR') as wkb,
@@ -62,10 +57,7 @@ export async function tableAreas(
   return areas
 }
 
-/**
- * Margin around a raster in degrees: half of its extent, but at least 0.01 and at most 1, so that it stays away from
- * the poles of a Mercator raster.
- */
+/** Margin around a raster in degrees: half its extent, 0.01 to 1, which stays off the poles of a Mercator raster. */
 function marginOf(ground: Ground): number {
   const extents = [0, 1].map((axis) => {
     const numbers = ground.flat().map((at) => at[axis]!)

@@ -10,11 +10,7 @@ export interface VectorIdentity {
   readonly model: string
 }
 
-/**
- * The product and version of a file, from the request or from the file.
- *
- * @throws PRODUCT_NEEDED when neither names it; PRODUCT_MISMATCH, which names both, when they differ
- */
+/** Product and version, by request or file. @throws PRODUCT_NEEDED if neither names it, PRODUCT_MISMATCH */
 export function identify(
   asked: Pick<ImportEmbeddings, 'product' | 'version'>,
   found: ProductName,

@@ -51,10 +51,7 @@ export interface OwnTable {
   readonly catalogue: PortableCatalogue
 }
 
-/**
- * The table that a file was exported from, or is an artifact of, by its metadata; null for other files, and for damaged
- * metadata.
- */
+/** The table that a file was exported from or is an artifact of, by intact metadata; null for other files. */
 export function ownTableOf(names: readonly string[], metadata: ReadonlyMap<string, string>): OwnTable | null {
   const kind = (['patch', 'tile', 'h3', 'place'] as const).find((one) =>
     ['id', ...COLUMNS[one]].every((name) => names.includes(name)),

@@ -7,10 +7,7 @@ import { instantOf, textOf } from './times.ts'
 
 /** Rows that are sent to the other thread in one message. */
 const ROWS = 2000
-/**
- * Largest distance of a vector's length from 1 that counts as unit length; half floats of a thousand dimensions stay
- * within it.
- */
+/** Maximum difference of a unit vector's length from 1; half floats of a thousand dimensions stay within it. */
 const UNIT_TOLERANCE = 2e-3
 
 /** Makes rows of a table from the rows of a file, in their order. */

@@ -1,12 +1,7 @@
 import { quoteIdentifier, quoteLiteral, type Queryable } from '@terrane/database'
 import type { Readers } from './run-input.ts'
 
-/**
- * Sets the readers of a table: grants and policies as share_table gives them, and a policy for an owner. Former readers
- * lose access.
- *
- * @param table as SQL
- */
+/** Replaces the readers of a table: grants and policies as by share_table, and one for an owner. @param table as SQL */
 export async function giveReaders(database: Queryable, table: string, { owner, isPublic }: Readers): Promise<void> {
   const { rows } = await database.query<{ name: string }>(
     "select polname as name from pg_policy where polrelid = $1::text::regclass and polcmd in ('r', '*')",

@@ -23,9 +23,7 @@ export function commentOf({ embeddings, classifier, version }: ClassSource, jobI
   return `Classes of ${EMBEDDINGS_SCHEMA}.${embeddings} by ${classifier}, version ${version} (job ${jobId})`
 }
 
-/**
- * The record of a table of classes; null for other tables, also if the record belongs to a dropped table of the name.
- */
+/** The record of a table of classes; null for other tables, also if it belongs to a dropped table of the name. */
 export async function readRecord(
   session: Pick<Session, 'query'>,
   tableName: string,
@@ -41,11 +39,7 @@ export async function readRecord(
   return rows[0] ?? null
 }
 
-/**
- * Checks that the table, which this transaction has locked, is still the one that the job made.
- *
- * @throws NOT_A_CLASS_TABLE
- */
+/** Checks that the locked table is still the one that the job made. @throws NOT_A_CLASS_TABLE */
 export async function checkMarked(session: Session, table: string, jobId: string): Promise<void> {
   const record = await readRecord(session, table)
   if (record?.jobId !== jobId) throw notClassTable({ table, why: 'it was replaced meanwhile' })

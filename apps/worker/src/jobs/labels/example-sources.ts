@@ -1,8 +1,8 @@
 import type { TrainClassifier } from '@terrane/contracts/labels'
+import type { Warnings } from '@terrane/core/errors'
 import { qualified, quoteIdentifier, type Database } from '@terrane/database'
 import { chooseGeometry, readTable } from '@terrane/database/scan'
 import { columnUnknown, examplesInvalid, featuresInvalid, geometryMissing } from './errors.ts'
-import type { LeftOut } from './left-out.ts'
 
 /** Examples as SQL. */
 export interface Source {
@@ -33,7 +33,7 @@ export async function tableSource(
 }
 
 /** The features of a request. @throws FEATURES_INVALID */
-export function featureSource(features: readonly unknown[], property: string, leftOut: LeftOut): Source {
+export function featureSource(features: readonly unknown[], property: string, leftOut: Warnings): Source {
   const classes: (string | null)[] = []
   const geometries: string[] = []
   let without = 0
@@ -49,7 +49,7 @@ export function featureSource(features: readonly unknown[], property: string, le
     classes.push(isText ? String(value) : null)
     geometries.push(JSON.stringify(geometry))
   })
-  leftOut.add('EXAMPLES_WITHOUT_PLACE', 'Examples without a geometry were left out.', without)
+  leftOut.addUp('EXAMPLES_WITHOUT_PLACE', 'Examples without a geometry were left out.', without)
   return {
     sql: 'select f.c, st_setsrid(st_geomfromgeojson(f.g), 4326) as g from unnest($1::text[], $2::text[]) f(c, g)',
     values: [classes, geometries],

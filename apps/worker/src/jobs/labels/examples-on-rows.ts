@@ -1,9 +1,10 @@
 import type { TrainClassifier } from '@terrane/contracts/labels'
+import type { Warnings } from '@terrane/core/errors'
 import { qualified, type Database } from '@terrane/database'
 import { EMBEDDINGS_SCHEMA } from '@terrane/database/geoembeddings'
 import { tooManyExamples } from './errors.ts'
 import type { Source } from './example-sources.ts'
-import { MAX_CLASS_NAME, WITHOUT_CLASS, type LeftOut } from './left-out.ts'
+import { MAX_CLASS_NAME, WITHOUT_CLASS } from './class-names.ts'
 
 /** Maximum examples of a table. */
 const MAX_ROWS = 200_000
@@ -18,7 +19,7 @@ interface Work {
   readonly body: TrainClassifier
   readonly where: string
   readonly classOf: Map<number, string>
-  readonly leftOut: LeftOut
+  readonly leftOut: Warnings
 }
 
 interface Summary {
@@ -36,11 +37,7 @@ interface Share {
   marks: number
 }
 
-/**
- * Assigns to rows that examples intersect the class that covers most of the row.
- *
- * @throws the errors of the sources, TOO_MANY_EXAMPLES
- */
+/** Gives rows the class of examples that covers most of them. @throws TOO_MANY_EXAMPLES, the errors of the sources */
 export async function addMet(database: Database, sources: readonly Source[], work: Work): Promise<void> {
   const { body, where, classOf, leftOut } = work
   const wanted = body.minOverlap ?? 0
@@ -53,9 +50,9 @@ export async function addMet(database: Database, sources: readonly Source[], wor
       byClass.set(c, { area: Math.max(there.area, area), marks: there.marks + marks })
       shares.set(id, byClass)
     }
-    leftOut.add('EXAMPLES_WITHOUT_CLASS', WITHOUT_CLASS, summary.nameless)
-    leftOut.add('EXAMPLES_WITHOUT_PLACE', 'Examples without a geometry were left out.', summary.placeless)
-    leftOut.add('EXAMPLES_OFF_TABLE', 'Examples that meet no row of the embeddings table were left out.', summary.off, summary.classes) // prettier-ignore
+    leftOut.addUp('EXAMPLES_WITHOUT_CLASS', WITHOUT_CLASS, summary.nameless)
+    leftOut.addUp('EXAMPLES_WITHOUT_PLACE', 'Examples without a geometry were left out.', summary.placeless)
+    leftOut.addUp('EXAMPLES_OFF_TABLE', 'Examples that meet no row of the embeddings table were left out.', summary.off, summary.classes) // prettier-ignore
   }
   let [equal, small] = [0, 0]
   for (const [id, byClass] of shares) {
@@ -64,8 +61,8 @@ export async function addMet(database: Database, sources: readonly Source[], wor
     else if (first!.share < wanted) small++
     else classOf.set(id, first!.c)
   }
-  leftOut.add('EXAMPLES_CONFLICT', 'Rows that several classes cover alike were left out.', equal)
-  leftOut.add('EXAMPLES_SMALL', 'Rows that examples cover by less than minOverlap were left out.', small)
+  leftOut.addUp('EXAMPLES_CONFLICT', 'Rows that several classes cover alike were left out.', equal)
+  leftOut.addUp('EXAMPLES_SMALL', 'Rows that examples cover by less than minOverlap were left out.', small)
 }
 
 type Met = Share & { readonly id: number; readonly c: string }
@@ -85,8 +82,7 @@ async function meet(
   } catch (cause) {
     const { code, message } = cause as { code?: unknown; message: string }
     if (code === '57014') throw tooManyExamples({ why: `take more than ${TIMEOUT_MS / 60_000} minutes to be found on the rows` }, { cause }) // prettier-ignore
-    // Errors of the server about data, functions or features, and about tables that have changed since the request was
-    // checked.
+    // Errors about data, functions or features, and about tables that changed since the request was checked.
     if (typeof code === 'string' && /^(22|XX|0A)...$|^(42703|42P01)$/.test(code)) throw toError(message, cause)
     throw cause
   }

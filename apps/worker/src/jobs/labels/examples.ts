@@ -1,11 +1,12 @@
 import type { JobWarning } from '@terrane/contracts'
 import type { TrainClassifier } from '@terrane/contracts/labels'
+import { Warnings } from '@terrane/core/errors'
 import { qualified, type Database } from '@terrane/database'
 import { EMBEDDINGS_SCHEMA } from '@terrane/database/geoembeddings'
 import { classUnknown, tooManyExamples } from './errors.ts'
 import { addMet } from './examples-on-rows.ts'
 import { featureSource, tableSource, type Source } from './example-sources.ts'
-import { LeftOut, WITHOUT_CLASS } from './left-out.ts'
+import { WITHOUT_CLASS } from './class-names.ts'
 
 /** Ids of a request. */
 const MAX_IDS = 500_000
@@ -25,7 +26,7 @@ export interface Examples {
  * @throws COLUMN_MISSING, NO_GEOMETRY_COLUMN, TABLE_NOT_FOUND, FEATURES_INVALID, EXAMPLES_INVALID, TOO_MANY_EXAMPLES, CLASS_UNKNOWN
  */
 export async function findExamples(database: Database, body: TrainClassifier, where: string): Promise<Examples> {
-  const leftOut = new LeftOut()
+  const leftOut = new Warnings()
   const sources: Source[] = []
   if (body.examples) sources.push(await tableSource(database, body.examples))
   if (body.features) sources.push(featureSource(body.features.features, body.property ?? 'class', leftOut))
@@ -33,14 +34,14 @@ export async function findExamples(database: Database, body: TrainClassifier, wh
   if (sources.length > 0) await addMet(database, sources, { body, where, classOf, leftOut })
   await addIds(database, { body, where, classOf, leftOut })
   keepClasses(body.classes, classOf, leftOut)
-  return { classOf, warnings: leftOut.warnings }
+  return { classOf, warnings: leftOut.list() }
 }
 
 interface Work {
   readonly body: TrainClassifier
   readonly where: string
   readonly classOf: Map<number, string>
-  readonly leftOut: LeftOut
+  readonly leftOut: Warnings
 }
 
 async function addIds(database: Database, { body, where, classOf, leftOut }: Work): Promise<void> {
@@ -49,7 +50,7 @@ async function addIds(database: Database, { body, where, classOf, leftOut }: Wor
   const disputed = new Set<number>()
   for (const [written, list] of Object.entries(ids)) {
     const name = trimmed(written)
-    if (name === '') leftOut.add('EXAMPLES_WITHOUT_CLASS', WITHOUT_CLASS, list.length)
+    if (name === '') leftOut.addUp('EXAMPLES_WITHOUT_CLASS', WITHOUT_CLASS, list.length)
     for (const id of name === '' ? [] : list) {
       if (clicked.has(id) && clicked.get(id) !== name) disputed.add(id)
       clicked.set(id, name)
@@ -63,8 +64,10 @@ async function addIds(database: Database, { body, where, classOf, leftOut }: Wor
   )
   const there = new Set(rows.map(({ id }) => id))
   const missing = [...clicked.keys()].filter((id) => !there.has(id))
-  leftOut.add('EXAMPLES_OFF_TABLE', 'Examples that meet no row of the embeddings table were left out.', missing.length, missing) // prettier-ignore
-  leftOut.add('EXAMPLES_CONFLICT', 'Rows that several classes cover alike were left out.', disputed.size, [...disputed])
+  leftOut.addUp('EXAMPLES_OFF_TABLE', 'Examples that meet no row of the embeddings table were left out.', missing.length, missing) // prettier-ignore
+  leftOut.addUp('EXAMPLES_CONFLICT', 'Rows that several classes cover alike were left out.', disputed.size, [
+    ...disputed,
+  ])
   for (const [id, name] of clicked) {
     if (!there.has(id)) continue
     if (disputed.has(id)) classOf.delete(id)
@@ -72,7 +75,7 @@ async function addIds(database: Database, { body, where, classOf, leftOut }: Wor
   }
 }
 
-function keepClasses(written: readonly string[] | undefined, classOf: Map<number, string>, leftOut: LeftOut): void {
+function keepClasses(written: readonly string[] | undefined, classOf: Map<number, string>, leftOut: Warnings): void {
   if (!written) return
   const wanted = written.map(trimmed)
   const known = new Set(classOf.values())
@@ -81,7 +84,7 @@ function keepClasses(written: readonly string[] | undefined, classOf: Map<number
   const before = classOf.size
   for (const [id, name] of classOf) if (!wanted.includes(name)) classOf.delete(id)
   const others = [...known].filter((name) => !wanted.includes(name))
-  leftOut.add('CLASSES_LEFT_OUT', 'Rows of classes that the request does not name were left out.', before - classOf.size, others) // prettier-ignore
+  leftOut.addUp('CLASSES_LEFT_OUT', 'Rows of classes that the request does not name were left out.', before - classOf.size, others) // prettier-ignore
 }
 
 /** A class name without surrounding spaces; values of a column are trimmed in the same way. */

@@ -19,11 +19,7 @@ export async function requireVectorTable(database: Queryable, table: string): Pr
   return found
 }
 
-/**
- * The classifier that a request names.
- *
- * @throws CLASSIFIER_NOT_FOUND, and CLASSIFIER_NOT_COMPARABLE where it was learnt from other vectors
- */
+/** The classifier of a request. @throws CLASSIFIER_NOT_FOUND, CLASSIFIER_NOT_COMPARABLE if learnt from other vectors */
 export async function requireClassifier(
   database: Queryable,
   { classifier, version = null }: { readonly classifier: string; readonly version?: number | null },
@@ -81,10 +77,7 @@ export function pauseOf(signal: AbortSignal): Pause {
   }
 }
 
-/**
- * Prepares vectors for heads: where directions are compared, they are scaled to unit length. Returns which of them are
- * zero.
- */
+/** Scales vectors to unit length where directions are compared; returns which of them are zero. */
 export function prepare(vectors: Float32Array, { dims, metric }: Pick<VectorTable, 'dims' | 'metric'>): Set<number> {
   return metric === 'l2' ? new Set() : normalizeVectors(vectors, dims)
 }
@@ -95,11 +88,7 @@ export interface Readers {
   readonly isPublic: boolean
 }
 
-/**
- * Owner and readers of a result: those of the embeddings table unless the request names others.
- *
- * @param isOpen whether anon may read the other inputs of the result
- */
+/** Owner and readers of a result, by default those of its table. @param isOpen whether anon may read other inputs */
 export function readersOf(request: ReadersRequest, table: VectorTable, isOpen: boolean): Readers {
   const { ownerUuid, isPublic } = request
   return { owner: ownerOf(request, table), isPublic: isPublic ?? (!ownerUuid && table.isPublic && isOpen) }

@@ -94,11 +94,7 @@ export async function findOsmImport(database: Queryable, prefix: string): Promis
   return { ...found, extent: boxes }
 }
 
-/**
- * Records a change file and what the job has done so far, in the transaction that applies it.
- *
- * @throws OSM_UPDATE_OVERTAKEN when the import is not at the version that the changes were made for
- */
+/** Records an applied change file and the job's progress in its transaction. @throws OSM_UPDATE_OVERTAKEN */
 export async function advance(
   session: Session,
   { prefix, jobId, version }: OsmImport,
@@ -142,10 +138,7 @@ export async function tablesLeftBehind(
   return rows.map(({ name }) => name)
 }
 
-/**
- * Hash, in the current form, of the topics from before styles. Imports of that time have a hash of another form,
- * without a version. They can be updated only while the current topics still have this hash.
- */
+/** Hash of the topics from before styles: imports of that time can be updated while the current topics have it. */
 const TOPICS_OF_THEN = '2:a69c2d49a44988958cacf28cd48eca248842cd31b2887acad8bf8b871cb5c37d'
 const HASH_OF_THEN = /^[0-9a-f]{64}$/
 
@@ -154,9 +147,7 @@ function isOfRules({ rules, topics }: Pick<FoundImport, 'rules' | 'topics'>): bo
   return HASH_OF_THEN.test(rules) && isNamed(topics) && rulesOf([...TOPICS, 'all']) === TOPICS_OF_THEN
 }
 
-/**
- * Identifies the rules that make rows: the version of the code that applies them, and a hash of topics and area rules.
- */
+/** Identifies the rules that make rows: the version of the code, and a hash of topics and area rules. */
 function rulesOf(topics: OsmImport['topics']): string {
   const rules = isNamed(topics) ? TOPIC_TABLES.filter(({ topic }) => topics.includes(topic)) : topics
   return `2:${createHash('sha256')

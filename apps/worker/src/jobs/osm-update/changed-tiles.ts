@@ -5,10 +5,7 @@ const MAX_LATITUDE = 85.05112878
 /** Tolerance of the borders of boxes, in degrees. */
 const BORDER = 1e-9
 
-/**
- * Boxes of the tiles that cover the given boxes. Tiles have zoom 14, or a lower zoom for larger boxes, and an even
- * lower one if there would be more than `most`. Sorted, without duplicates and without tiles inside others.
- */
+/** Tiles that cover the boxes, sorted, none inside another: zoom 14, or lower for larger boxes and beyond `most`. */
 export function changedTiles(boxes: readonly Bbox[], most: number): Bbox[] {
   let tiles = new Set(boxes.flatMap(tilesOf))
   for (let zoom = MAX_ZOOM; zoom > 0 && tiles.size > most; zoom--) {

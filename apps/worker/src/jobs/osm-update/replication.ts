@@ -17,10 +17,7 @@ export interface ReplicationOptions {
 
 const STATE_BYTES = 1 << 16
 
-/**
- * A server of change files as OpenStreetMap has them: `state.txt`, `NNN/NNN/NNN.state.txt` and `NNN/NNN/NNN.osc.gz` by
- * sequence number. Source: OSM wiki "Planet.osm/diffs".
- */
+/** A server of OpenStreetMap change files by sequence number. Source: OSM wiki, Planet.osm/diffs. */
 export class Replication {
   /** The folder, with a slash at its end. */
   readonly url: string
@@ -48,11 +45,7 @@ export class Replication {
     return state
   }
 
-  /**
-   * The newest sequence number whose data are not newer than a time.
-   *
-   * @throws OSM_REPLICATION_BROKEN when the server has nothing that old
-   */
+  /** The newest sequence number with data not newer than a time. @throws OSM_REPLICATION_BROKEN if none is that old */
   async sequenceAt(time: Date): Promise<number> {
     const newest = await this.newest()
     if (newest.timestamp <= time) return newest.sequence

@@ -95,10 +95,7 @@ async function load(
   }
 }
 
-/**
- * Replication state and extent of a file. Without a box in the header, the extent of an Overpass answer is the area,
- * and that of other files is unknown (null).
- */
+/** Replication state and extent of a file: its header's box, else the area for Overpass, else unknown (null). */
 function replicationOf(
   { bbox, replicationUrl, replicationSequence, timestamp }: OsmHeader,
   source: Readonly<Record<string, unknown>>,

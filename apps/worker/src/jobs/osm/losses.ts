@@ -18,28 +18,14 @@ export function isAskedFor(topics: Topics | undefined, { topic }: ImportTable): 
   return !isNamed(topics) || topics.includes(topic)
 }
 
-/**
- * Warnings about elements of an extract that could not become rows. Missing nodes alone do not count, because every
- * extract ends somewhere.
- */
+/** Warnings about elements that are no rows. Missing nodes alone do not count: every extract ends somewhere. */
 export function lossWarnings({ counts, unsimplified }: Pick<ImportResult, 'counts' | 'unsimplified'>): JobWarning[] {
   const { openAreas, invalidAreas, missingMembers } = counts
-  const warnings: JobWarning[] = []
-  if (openAreas > 0) {
-    const message = 'Areas whose rings do not close were left out; the extract may end within them.'
-    warnings.push({ code: 'AREAS_NOT_CLOSED', message, count: openAreas })
-  }
-  if (invalidAreas > 0) {
-    const message = 'Areas whose lines cross each other were left out.'
-    warnings.push({ code: 'AREAS_INVALID', message, count: invalidAreas })
-  }
-  if (missingMembers > 0) {
-    const message = 'Ways of relations have no row: the extract lacks them.'
-    warnings.push({ code: 'MEMBERS_MISSING', message, count: missingMembers })
-  }
-  if (unsimplified > 0) {
-    const message = 'Features were not simplified: they have too many points.'
-    warnings.push({ code: 'NOT_SIMPLIFIED', message, count: unsimplified })
-  }
-  return warnings
+  const losses = [
+    ['AREAS_NOT_CLOSED', 'Areas whose rings do not close were left out; the extract may end within them.', openAreas],
+    ['AREAS_INVALID', 'Areas whose lines cross each other were left out.', invalidAreas],
+    ['MEMBERS_MISSING', 'Ways of relations have no row: the extract lacks them.', missingMembers],
+    ['NOT_SIMPLIFIED', 'Features were not simplified: they have too many points.', unsimplified],
+  ] as const
+  return losses.flatMap(([code, message, count]) => (count > 0 ? [{ code, message, count }] : []))
 }

@@ -6,11 +6,7 @@ import { tableNameTooLong } from './errors.ts'
 /** Longest generated prefix: every suffix still fits into a name. */
 const MADE_PREFIX_LENGTH = 40
 
-/**
- * The names of the tables of an import.
- *
- * @throws TABLE_NAME_TOO_LONG
- */
+/** The names of the tables of an import. @throws TABLE_NAME_TOO_LONG */
 export function tableNames(
   input: Pick<OsmImportArea, 'areaName' | 'tablePrefix'>,
   tables: readonly ImportTable[],

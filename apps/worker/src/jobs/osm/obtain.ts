@@ -24,10 +24,7 @@ import { findExtract } from './geofabrik.ts'
 
 /** The operator's settings for sources of data. */
 export interface OsmSourceSettings {
-  /**
-   * Default sources when the request names none: `geofabrik`, `overpass`, files and URLs, separated by commas. The
-   * first one whose extent meets the area is used.
-   */
+  /** Default sources, comma-separated: `geofabrik`, `overpass`, files, URLs; the first that meets the area. */
   readonly defaultSource: string
   readonly geofabrikUrl: string
   /** Empty when Overpass is disabled. */
@@ -215,10 +212,7 @@ async function findFile(path: string, field: string | null, settings: OsmSourceS
   return path
 }
 
-/**
- * The requested source, or the first default that meets the area. Only files are checked here; the extent of other
- * sources is not known before they are fetched.
- */
+/** The requested source, or the first default that meets the area; only the extents of files are known beforehand. */
 async function chooseSource(
   source: OsmSource | undefined,
   aoi: Aoi | null,

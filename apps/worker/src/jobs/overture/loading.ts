@@ -55,10 +55,7 @@ interface LoadedTables {
   readonly targets: readonly Target[]
 }
 
-/**
- * Loads the features that touch the area into staging tables. Features that an earlier run has loaded are not loaded
- * again.
- */
+/** Loads the features that touch the area into staging tables; skips features of an earlier run. */
 export class Loading {
   readonly #input: OvertureImportArea
   readonly #settings: OvertureSettings

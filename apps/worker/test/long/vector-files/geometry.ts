@@ -68,7 +68,7 @@ export function isEmpty({ code, numbers, parts }: Parts): boolean {
   return numbers.length === 0 && parts.every(isEmpty)
 }
 
-/** What differs between two geometries in words, null when nothing does; `tolerance` is relative to the coordinate. */
+/** The difference of two geometries in words, or null; `tolerance` is relative to the coordinate. */
 export function differenceOf(ours: Parts, theirs: Parts, tolerance: number): string | null {
   if (ours.code !== theirs.code) return `code ${ours.code}, not ${theirs.code}`
   const lost = theirs.dimensions.split('').filter((d) => !ours.dimensions.includes(d))

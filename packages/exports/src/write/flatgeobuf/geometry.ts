@@ -26,10 +26,7 @@ export interface GeometryLosses {
   isFilled: boolean
 }
 
-/**
- * Writes the geometry at a cursor with the dimensions of the file; missing ones are 0. Returns 0 for an empty geometry.
- * Empty parts are left out and counted.
- */
+/** Writes a geometry with the dimensions of the file, missing ones 0, without empty parts; 0 when it is empty. */
 export function geometryOf(
   builder: Builder,
   cursor: WkbCursor,

@@ -7,10 +7,7 @@ import { MAGIC, columnTypes, headerBytes } from './header.ts'
 /** Count and bounds are optional in the format, and would need another pass. */
 const UNKNOWN = { features: 0, envelope: null, nodeSize: 0 }
 
-/**
- * Writes a FlatGeobuf without an index, feature by feature as rows come; geometries are ISO WKB in the system of the table.
- * Numbers, texts, bytes and time stamps keep their types, dates and times of day become texts.
- */
+/** Writes a FlatGeobuf without an index as rows come, geometries as ISO WKB; dates and times of day become texts. */
 export async function* flatGeobufBytes(
   source: ExportSource,
   batches: AsyncIterable<readonly ExportRow[]>,

@@ -43,10 +43,7 @@ export function columnElement(column: ExportColumn, losses: Losses): SchemaEleme
   return { ...about, ...LEAVES.text }
 }
 
-/**
- * How a column is declared. The library would parse JSON and round its numbers, so JSON is written as text and declared
- * as JSON at the end.
- */
+/** How a column is declared. JSON is written as text and declared last, because the library would round numbers. */
 export function declaredElement(element: SchemaElement, column: ExportColumn | undefined): SchemaElement {
   return column?.kind === 'json' ? { ...element, converted_type: 'JSON' } : element
 }

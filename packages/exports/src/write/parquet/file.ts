@@ -22,10 +22,7 @@ const TYPE_NAMES = [
   'GeometryCollection',
 ]
 
-/**
- * Writes the bytes of GeoParquet 1.1, or plain Parquet where there is no geometry; geometries are WKB in longitude and
- * latitude, with a column of their boxes.
- */
+/** Writes GeoParquet 1.1 of WKB in longitude and latitude with a column of boxes, or plain Parquet. */
 export async function* parquetBytes(
   source: ExportSource,
   batches: AsyncIterable<readonly ExportRow[]>,

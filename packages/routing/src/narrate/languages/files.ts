@@ -1,35 +1,7 @@
-// The files of the languages. To add one, copy `en-us.json`, translate it, and add its line.
-export { default as bgBG } from './bg-bg.json' with { type: 'json' }
-export { default as caES } from './ca-es.json' with { type: 'json' }
-export { default as csCZ } from './cs-cz.json' with { type: 'json' }
-export { default as daDK } from './da-dk.json' with { type: 'json' }
-export { default as deDE } from './de-de.json' with { type: 'json' }
-export { default as elGR } from './el-gr.json' with { type: 'json' }
-export { default as enGB } from './en-gb.json' with { type: 'json' }
-export { default as enUS } from './en-us.json' with { type: 'json' }
-export { default as esES } from './es-es.json' with { type: 'json' }
-export { default as etEE } from './et-ee.json' with { type: 'json' }
-export { default as fiFI } from './fi-fi.json' with { type: 'json' }
-export { default as frFR } from './fr-fr.json' with { type: 'json' }
-export { default as glES } from './gl-es.json' with { type: 'json' }
-export { default as hiIN } from './hi-in.json' with { type: 'json' }
-export { default as hrHR } from './hr-hr.json' with { type: 'json' }
-export { default as huHU } from './hu-hu.json' with { type: 'json' }
-export { default as itIT } from './it-it.json' with { type: 'json' }
-export { default as jaJP } from './ja-jp.json' with { type: 'json' }
-export { default as koKR } from './ko-kr.json' with { type: 'json' }
-export { default as ltLT } from './lt-lt.json' with { type: 'json' }
-export { default as lvLV } from './lv-lv.json' with { type: 'json' }
-export { default as nbNO } from './nb-no.json' with { type: 'json' }
-export { default as nlNL } from './nl-nl.json' with { type: 'json' }
-export { default as plPL } from './pl-pl.json' with { type: 'json' }
-export { default as ptBR } from './pt-br.json' with { type: 'json' }
-export { default as ptPT } from './pt-pt.json' with { type: 'json' }
-export { default as roRO } from './ro-ro.json' with { type: 'json' }
-export { default as ruRU } from './ru-ru.json' with { type: 'json' }
-export { default as skSK } from './sk-sk.json' with { type: 'json' }
-export { default as slSI } from './sl-si.json' with { type: 'json' }
-export { default as svSE } from './sv-se.json' with { type: 'json' }
-export { default as trTR } from './tr-tr.json' with { type: 'json' }
-export { default as ukUA } from './uk-ua.json' with { type: 'json' }
-export { default as zhCN } from './zh-cn.json' with { type: 'json' }
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The content of the JSON files of this folder. In a package for npm this module imports them (infra/packaging). */
+export const FILES: readonly unknown[] = readdirSync(import.meta.dirname)
+  .filter((name) => name.endsWith('.json'))
+  .map((name) => JSON.parse(readFileSync(join(import.meta.dirname, name), 'utf8')) as unknown)

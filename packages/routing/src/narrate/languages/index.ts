@@ -1,5 +1,5 @@
 import type { Phrases } from '../phrases.ts'
-import * as files from './files.ts'
+import { FILES } from './files.ts'
 
 /** A language as stored in its file: `ferry.label` as the source of a regular expression, and examples. */
 interface LanguageFile extends Omit<Phrases, 'ferry'> {
@@ -14,8 +14,8 @@ interface LanguageFile extends Omit<Phrases, 'ferry'> {
 const MAIN = ['en-US', 'pt-BR']
 
 /** The files of the languages, the main ones first. */
-export const LANGUAGE_FILES: readonly LanguageFile[] = (Object.values(files) as readonly LanguageFile[]).toSorted(
-  (a, b) => rankOf(a) - rankOf(b),
+export const LANGUAGE_FILES: readonly LanguageFile[] = (FILES as readonly LanguageFile[]).toSorted(
+  (a, b) => rankOf(a) - rankOf(b) || (a.tag < b.tag ? -1 : 1),
 )
 
 /** The languages of narration; the first region of a language also matches its short tag. */

@@ -73,9 +73,7 @@ export async function entriesOf(
   return (await entriesAtHand(body, context, remote))!
 }
 
-/**
- * Fields of a request that apply to the whole job, such as `strict`, which concerns the warnings of all files together.
- */
+/** Fields that apply to the whole job, such as `strict`, which concerns the warnings of all files together. */
 const OF_THE_WHOLE: ReadonlySet<string> = new Set([
   ...SOURCE_FIELDS.slice(3),
   'mode',

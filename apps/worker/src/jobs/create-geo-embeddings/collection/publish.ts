@@ -8,7 +8,7 @@ import type { JobContext } from '../../task.ts'
 import { Warnings } from '@terrane/core/errors'
 import { acceptWarnings } from '../../warnings.ts'
 import type { GeoEmbeddingsDeps } from '../deps.ts'
-import { modelItem } from '../describe.ts'
+import { modelItem, tableEntry, tableMetadata } from '../describe.ts'
 import { acquireModel, outputOptions } from '../embed-raster.ts'
 import { appendTargetMissing, noSourceDone } from '../errors.ts'
 import { readRequest, type GeoRequest } from '../request.ts'
@@ -58,7 +58,10 @@ export async function publishCollection(
   const asked = readRequest(first.input.request)
   const request: GeoRequest = { ...asked, tableName: body.tableName, strict: body.strict ?? false }
   const model = await acquireModel(deps, request.modelName, context)
-  const options = outputOptions(request, model, metadataOf(request, model, table, done))
+  const options = outputOptions(request, model, {
+    ...tableMetadata(request, model, table),
+    sources: done.length,
+  })
   const output = EmbeddingOutput.ofCollection(context, options, stateOf(done))
   const about = { ...publicationOf(request, model, table, outcome) }
   const counts = countsOf(outcome)
@@ -148,6 +151,7 @@ function publicationOf(
 ): Omit<Publication, 'sources'> {
   const { manifest, sha256 } = model
   const licence = manifest.licence.name
+  const source = done.length === 1 ? done[0]!.name : `${done.length} sources`
   const times = done.flatMap(({ datetime }) => (datetime === null ? [] : [datetime])).toSorted()
   return {
     result: {
@@ -157,50 +161,13 @@ function publicationOf(
       crs,
       ...(warnings.length > 0 && { warnings }),
     },
-    entry: {
-      kind: 'geo',
-      owner: request.owner,
-      isPublic: request.isPublic,
-      modelName: manifest.id,
-      modelSha256: sha256,
-      modelLicence: licence,
-      level: request.level,
-      normalized: request.normalize,
-      metric: 'cosine',
-      source: done.length === 1 ? done[0]!.name : `${done.length} sources`,
-      sourceCrs: crs,
-      attribution: null,
-      tileSize: request.tileSize,
-      stride: request.stride,
-      bands,
-      scale: stretch,
-      featureNames: null,
-    },
+    entry: tableEntry(request, model, { source, crs, bands, stretch }),
     item: {
       ...modelItem(request, model, bands, stretch),
       datetime: times[0] ?? new Date().toISOString(),
       ...(times.length > 1 && { until: times.at(-1)! }),
       source: { title: `${done.length} rasters`, href: null },
     },
-  }
-}
-
-function metadataOf(
-  request: GeoRequest,
-  { manifest, sha256 }: Model,
-  { stretch, crs }: TablePlan,
-  done: readonly EmbeddingSource[],
-): Record<string, unknown> {
-  const { id, revision, kind } = manifest
-  return {
-    model: { id, revision, sha256, kind },
-    sources: done.length,
-    crs,
-    tiling: { tile_size: request.tileSize, stride: request.stride, edge: request.edge, align_grid: request.alignGrid },
-    scale: stretch,
-    level: request.level,
-    normalized: request.normalize,
-    min_valid_fraction: request.minValidFraction,
   }
 }
 

@@ -9,11 +9,7 @@ import { sourceNotFound, stacUnusable } from '../errors.ts'
 /** Longest file of STAC items, in bytes. */
 export const MAX_ITEM_BYTES = 64 << 20
 
-/**
- * Parses JSON with STAC; its size in memory is bounded before it is parsed.
- *
- * @throws STAC_UNUSABLE
- */
+/** Parses JSON with STAC; its size in memory is bounded before it is parsed. @throws STAC_UNUSABLE */
 export function parseStac(text: string, at: string): unknown {
   try {
     return parseForeignJson(text)

@@ -63,7 +63,7 @@ describe('a mask', () => {
 
 test('resampling is refused where no raster has assets', () => {
   const body = (more: object): CreateGeoEmbeddings => ({ tableName: 't', resampling: 'nearest', ...more })
-  expect(() => checkResampling(body({ geotiffPath: 'a.tif' }))).toThrow('resampling needs assets')
+  expect(() => checkResampling(body({ geotiffPath: 'a.tif' }))).toThrow('resampling is only for assets')
   expect(() => checkResampling(body({ geotiffPath: 'a.tif', resampling: 'bilinear' }))).not.toThrow()
   expect(() =>
     checkResampling(body({ sources: [{ geotiffPath: 'a.tif' }, { assets: { B04: 'b.tif' } }] })),

@@ -67,9 +67,7 @@ function checkFields({ items, url, storagePath, search, asset, assets, maskAsset
   }
 }
 
-/**
- * @param read makes a raster from an item; `base` is the file that contains the item, null for an item in the request
- */
+/** @param read makes a raster from an item; `base` is its file, null for an item in the request */
 async function readItems(
   stac: StacSources,
   { project, dataRoots, remote }: Context,
@@ -113,8 +111,7 @@ function rasterOf(value: unknown, index: number, { stac, base, at, channels }: I
     const wanted = assets ?? (asset === undefined ? null : [asset])
     return { item: read, chosen: chooseBands(read, { assets: wanted, channels, mask }) }
   }, at)
-  // The files of an item from the request or a URL are relative to its `self` link; those of an item from storage or
-  // disk to the file that it was read from.
+  // Files of an item from the request or a URL are relative to its `self` link, others to the file it was read from.
   const isPlaced = base !== null && base.kind !== 'url'
   const place =
     !isPlaced && item.self !== null && URL.canParse(item.self) ? ({ kind: 'url', url: item.self } as const) : base

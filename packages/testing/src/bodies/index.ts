@@ -21,11 +21,15 @@ interface Part {
 /** Comparing every pair of more items than this takes longer than anything else about a request. */
 const MOST_UNIQUE = 1000
 
-/**
- * Where a request schema sets no bound: texts without `maxLength` (or a pattern that ends), arrays without `maxItems`, maps
- * without `maxProperties`, and `uniqueItems` on arrays that may be long. Paths are JSON pointers.
- */
-export function unboundedParts(schema: unknown, path = ''): string[] {
+/** Bodies of routes that a request may make as large as it likes: method, URL, and the part without a bound. */
+export function unboundedBodies(
+  routes: readonly { readonly method: string; readonly url: string; readonly body: unknown }[],
+): string[] {
+  return routes.flatMap(({ method, url, body }) => unboundedParts(body).map((part) => `${method} ${url} ${part}`))
+}
+
+/** Texts, arrays and maps of a schema without a bound, and `uniqueItems` of long arrays, as JSON pointers. */
+function unboundedParts(schema: unknown, path = ''): string[] {
   if (schema === null || typeof schema !== 'object') return []
   const part = schema as Part
   if (part.enum !== undefined || part.const !== undefined) return []
