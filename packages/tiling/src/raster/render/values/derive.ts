@@ -48,6 +48,36 @@ export async function readValues(
   return pixels.alpha.some((value) => value > 0) ? { ...named, pixels } : null
 }
 
+/**
+ * The values of a view band by band, each with the pixels that are valid in it alone: a pixel of a picture is missing where
+ * all bands are nodata, or one is not finite. Expressions, algorithms and mosaics are read as one. Null for a band without
+ * a valid pixel.
+ *
+ * @throws what {@link readValues} throws
+ */
+export async function readEachBand(
+  layer: Layer,
+  view: View,
+  style: RenderStyle,
+  fallback: readonly number[],
+): Promise<{ readonly style: RenderStyle; readonly values: ViewValues | null }[]> {
+  const isDerived = style.expression !== undefined || style.algorithm !== undefined
+  const bands = style.bidx ? bandsOf(layer.raster, style.bidx) : fallback
+  const isOne = isDerived || layer.reference !== null || bands.length === 1
+  if (isOne) return [{ style, values: await readValues(layer, view, style, fallback) }]
+  checkCount(view.width * view.height * bands.length)
+  const found = []
+  for (const band of bands) {
+    const own = { ...style, bidx: [band + 1] }
+    found.push({ style: own, values: await readValues(layer, view, own, fallback) })
+  }
+  return found
+}
+
+function checkCount(values: number): void {
+  if (values > MAX_VALUES) throw valuesTooMany({ values, limit: MAX_VALUES })
+}
+
 async function readBands(
   layer: Layer,
   view: View,
@@ -62,8 +92,7 @@ async function readBands(
       ? bandsOf(raster, style.bidx)
       : fallback
   const count = view.width * view.height
-  const values = count * Math.max(bands.length, expression?.parts.length ?? 0)
-  if (values > MAX_VALUES) throw valuesTooMany({ values, limit: MAX_VALUES })
+  checkCount(count * Math.max(bands.length, expression?.parts.length ?? 0))
   const read = await layer.read(view, {
     bands,
     nodata: style.nodata ?? null,
