@@ -95,12 +95,8 @@ async function train(body: TrainClassifier, context: JobContext) {
   step('fit', 'learning from all examples')
   const { head, isConverged } = await watch.time('fit', thread.call('fit', { data: set.data, options }))
   const { names, counts } = set
-  const warnings = acceptWarnings(body.strict, [
-    ...untimed,
-    ...set.warnings,
-    ...judged.warnings,
-    ...unfinished(isConverged),
-  ])
+  const found = [...untimed, ...set.warnings, ...judged.warnings, ...unfinished(isConverged)]
+  const warnings = acceptWarnings(body.strict, found)
   const { validation } = judged
   const temperature = validation?.temperature ?? 1
   const { owner, isPublic } = await readersOfExamples(database, body, table)
