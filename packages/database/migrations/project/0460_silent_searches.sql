@@ -187,8 +187,8 @@ begin
     if not found then
       execute format(
         'select string_agg(format(''"%%s"'', l.label_name), '', '' order by l.label_name) from (
-           select distinct t.label_name from geoembeddings.%I t
-           where t.label_name is not null and geoembeddings.plain_label(t.label_name) = geoembeddings.plain_label($1) limit 5) l',
+           select d.label_name from (select distinct t.label_name from geoembeddings.%I t where t.label_name is not null) d
+           where geoembeddings.plain_label(d.label_name) = geoembeddings.plain_label($1) limit 5) l',
         entry.table_name)
       into alike using label_name;
       if alike is not null then
