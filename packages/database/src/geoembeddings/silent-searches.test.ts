@@ -3,7 +3,6 @@ import { makeEmbeddingTable } from '../../test/embedding-tables.ts'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { writeSources } from './sources.ts'
 
-const DIMS = 4
 const COLUMNS = 10
 /** Rows of three sources: of two dates and of none. */
 const DAYS = ['2024-01-15', '2024-06-15', null]
@@ -18,9 +17,7 @@ function tileFrom(west: number, north: number) {
   }
 }
 
-const vectors = Array.from({ length: COLUMNS }, (_, id) =>
-  Float32Array.from({ length: DIMS }, (_, d) => Math.cos(id / 3 + d)),
-)
+const vectors = Array.from({ length: COLUMNS }, (_, id) => Float32Array.from([0, 1, 2, 3], (d) => Math.cos(id / 3 + d)))
 
 async function withSources(name: string): Promise<void> {
   const about = { profile: null, crs: null, dataType: null, bbox: null, version: null, error: null }

@@ -161,7 +161,7 @@ function arrayOfV3(path: string, meta: Fields): ZarrArray {
   })
 }
 
-/** Whether a reader has to understand a member that it does not know: all but empty ones and those that say otherwise. */
+/** Whether a reader has to understand an unknown member: yes, unless it is empty or marked as optional. */
 function isNeeded(value: unknown): boolean {
   const isEmpty = value === null || (Array.isArray(value) && value.length === 0)
   return !isEmpty && fieldsOf(value)['must_understand'] !== false

@@ -2,7 +2,8 @@ import { isPlainLngLat } from '../../crs/catalogue.ts'
 import type { RasterInfo, SampleType } from '../../raster-info.ts'
 import { bandsOf } from '../bands.ts'
 import { algorithmUnreadable, expressionUnreadable, valuesTooMany } from '../errors.ts'
-import type { Layer } from '../layer.ts'
+import { addCost } from '../layer.ts'
+import type { Layer, LayerChoice } from '../layer.ts'
 import type { ReadPixels } from '../pixels.ts'
 import type { RenderStyle } from '../style.ts'
 import { MERCATOR_EDGE } from '../view.ts'
@@ -49,9 +50,9 @@ export async function readValues(
 }
 
 /**
- * The values of a view band by band, each with the pixels that are valid in it alone: a pixel of a picture is missing where
- * all bands are nodata, or one is not finite. Expressions, algorithms and mosaics are read as one. Null for a band without
- * a valid pixel.
+ * The values of a view of a file band by band, each with the pixels that are valid in it alone: a pixel of a picture is
+ * missing where all bands are nodata, or one is not finite. Expressions, algorithms, scenes and mosaics are read as one.
+ * Null for a band without a valid pixel.
  *
  * @throws what {@link readValues} throws
  */
@@ -63,8 +64,13 @@ export async function readEachBand(
 ): Promise<{ readonly style: RenderStyle; readonly values: ViewValues | null }[]> {
   const isDerived = style.expression !== undefined || style.algorithm !== undefined
   const bands = style.bidx ? bandsOf(layer.raster, style.bidx) : fallback
-  const isOne = isDerived || layer.reference !== null || bands.length === 1
-  if (isOne) return [{ style, values: await readValues(layer, view, style, fallback) }]
+  const isOne = isDerived || layer.reference !== null || bands.length === 1 || !mayMissBands(layer, style)
+  const needs = isOne ? [] : layer.needs(view, choiceOf(bands, style))
+  // Bands of a scene are in files of their own, which are fetched together.
+  if (isOne || needs.length > 1) return [{ style, values: await readValues(layer, view, style, fallback) }]
+  // Each read decodes all bands of a file that has them pixel by pixel.
+  const reads = layer.raster.planar ? 1 : bands.length
+  addCost(0, needs.map((need) => ({ ...need, pixels: need.pixels * reads }))) // prettier-ignore
   checkCount(view.width * view.height * bands.length)
   const found = []
   for (const band of bands) {
@@ -72,6 +78,15 @@ export async function readEachBand(
     found.push({ style: own, values: await readValues(layer, view, own, fallback) })
   }
   return found
+}
+
+/** Whether a pixel may have a value in one band and none in another. */
+function mayMissBands({ raster }: Layer, { nodata }: RenderStyle): boolean {
+  return (nodata ?? raster.nodata) !== null || raster.sampleType.startsWith('float')
+}
+
+function choiceOf(bands: readonly number[], { nodata, resampling }: RenderStyle): LayerChoice {
+  return { bands, nodata: nodata ?? null, resampling: resampling ?? 'nearest' }
 }
 
 function checkCount(values: number): void {
@@ -93,11 +108,7 @@ async function readBands(
       : fallback
   const count = view.width * view.height
   checkCount(count * Math.max(bands.length, expression?.parts.length ?? 0))
-  const read = await layer.read(view, {
-    bands,
-    nodata: style.nodata ?? null,
-    resampling: style.resampling ?? 'nearest',
-  })
+  const read = await layer.read(view, choiceOf(bands, style))
   if (read === null) return null
   const planes = read.planes.map((plane, i) => {
     const { scale, offset } = raster.bands[bands[i] as number] ?? { scale: 1, offset: 0 }
