@@ -225,6 +225,20 @@ describe('bands without data at different places', () => {
     ])
   })
 
+  test('are read at once, so that a file of many bands has statistics and points', async () => {
+    const many = imageOf({ width: 128, height: 128, bands: 150 }, (x, _, band) => (x === band ? 255 : band))
+    const georeference = { affine: AFFINE, epsg: 32632 }
+    const renderer = openRenderer(
+      bufferSource(await writeGeoTiff(many, { type: 'uint8', georeference, nodata: '255' })),
+    )
+    const area = { type: 'preview', maxSize: 1024, size: null } as const
+    const found = (await answer(renderer, { kind: 'statistics', area, style: {}, options })) as RasterStatistics
+    expect([found['b1'], found['b150']]).toMatchObject([
+      { max: 0, count: 127 * 128 },
+      { max: 149, count: 128 * 128 },
+    ])
+  })
+
   test('have null at a place where another has a value', async () => {
     const renderer = await openGaps()
     const [west, , , north] = renderer.bounds

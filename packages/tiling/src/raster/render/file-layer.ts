@@ -206,7 +206,8 @@ async function readPlan(file: LayerFile, plan: ViewPlan, wanted: LayerChoice): P
   if (need === null) return null
   onPlan(need.spans)
   const { grid, steps, chosen } = plan
-  const choice = { bands: wanted.bands, nodata: wanted.nodata ?? raster.nodata }
+  const { bands, keepsMissing } = wanted
+  const choice = { bands, nodata: wanted.nodata ?? raster.nodata, keepsMissing }
   const pixels = window
     ? await readWindow({ raster, chosen, grid, steps, window, choice, store }, wanted.resampling)
     : await readNearest(raster, chosen, grid, choice, store)

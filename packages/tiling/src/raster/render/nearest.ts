@@ -4,7 +4,7 @@ import type { SourceGrid } from './grid.ts'
 import type { ChosenLevel } from './level.ts'
 import { NEVER_DATA, storedNodata } from '../stored-nodata.ts'
 import { allocatePlane, bandsToRead, blockOfBand, offsetInPixel } from './pixels.ts'
-import type { BandChoice, ReadPixels } from './pixels.ts'
+import type { BandChoice, Plane, ReadPixels } from './pixels.ts'
 
 /** The pixels of a view, grouped by block of a level. */
 export interface Visits {
@@ -101,11 +101,13 @@ export async function readNearest(
     const top = 255 / (2 ** raster.bitsPerSample - 1)
     for (const pixel of visits.order) alpha[pixel] = Math.round((transparency[pixel] as number) * top)
   }
-  dropMissing(
-    colors.map((band) => planes.get(band) as Float32Array),
-    alpha,
-    storedNodata(choice.nodata, raster),
-  )
+  if (choice.keepsMissing !== true) {
+    dropMissing(
+      colors.map((band) => planes.get(band) as Float32Array),
+      alpha,
+      storedNodata(choice.nodata, raster),
+    )
+  }
   if (chosen.mask) await dropMasked(chosen.mask, raster, grid, alpha, store)
   const wanted = raster.palette === null ? choice.bands : [0]
   return {
@@ -117,7 +119,7 @@ export async function readNearest(
 }
 
 /** A pixel is missing when all its bands are nodata, or one of them is not finite or {@link NEVER_DATA}. */
-function dropMissing(planes: readonly Float32Array[], alpha: Uint8Array, nodata: number): void {
+export function dropMissing(planes: readonly Plane[], alpha: Uint8Array, nodata: number): void {
   for (let i = 0; i < alpha.length; i++) {
     if (alpha[i] === 0) continue
     let missing = 0

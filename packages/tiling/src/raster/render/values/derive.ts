@@ -1,9 +1,11 @@
 import { isPlainLngLat } from '../../crs/catalogue.ts'
 import type { RasterInfo, SampleType } from '../../raster-info.ts'
+import { storedNodata } from '../../stored-nodata.ts'
 import { bandsOf } from '../bands.ts'
 import { algorithmUnreadable, expressionUnreadable, valuesTooMany } from '../errors.ts'
 import { addCost } from '../layer.ts'
 import type { Layer, LayerChoice } from '../layer.ts'
+import { dropMissing } from '../nearest.ts'
 import type { ReadPixels } from '../pixels.ts'
 import type { RenderStyle } from '../style.ts'
 import { MERCATOR_EDGE } from '../view.ts'
@@ -65,19 +67,31 @@ export async function readEachBand(
   const isDerived = style.expression !== undefined || style.algorithm !== undefined
   const bands = style.bidx ? bandsOf(layer.raster, style.bidx) : fallback
   const isOne = isDerived || layer.reference !== null || bands.length === 1 || !mayMissBands(layer, style)
-  const needs = isOne ? [] : layer.needs(view, choiceOf(bands, style))
+  const choice = choiceOf(bands, style)
+  const needs = isOne ? [] : layer.needs(view, choice)
   // Bands of a scene are in files of their own, which are fetched together.
   if (isOne || needs.length > 1) return [{ style, values: await readValues(layer, view, style, fallback) }]
-  // Each read decodes all bands of a file that has them pixel by pixel.
-  const reads = layer.raster.planar ? 1 : bands.length
-  addCost(0, needs.map((need) => ({ ...need, pixels: need.pixels * reads }))) // prettier-ignore
   checkCount(view.width * view.height * bands.length)
+  const isNearest = choice.resampling === 'nearest'
+  const read = isNearest ? await layer.read(view, { ...choice, keepsMissing: true }) : null
+  // Each read of another method decodes all bands of a file that has them pixel by pixel.
+  const reads = isNearest || layer.raster.planar ? 1 : bands.length
+  addCost(0, needs.map((need) => ({ ...need, pixels: need.pixels * reads }))) // prettier-ignore
   const found = []
-  for (const band of bands) {
+  for (const [i, band] of bands.entries()) {
     const own = { ...style, bidx: [band + 1] }
-    found.push({ style: own, values: await readValues(layer, view, own, fallback) })
+    const from = isNearest ? { ...layer, read: () => Promise.resolve(bandOf(layer, read, i, style)) } : layer
+    found.push({ style: own, values: await readValues(from, view, own, fallback) })
   }
   return found
+}
+
+/** A band of pixels that were read with those that have no data. */
+function bandOf({ raster }: Layer, read: ReadPixels | null, i: number, { nodata }: RenderStyle): ReadPixels | null {
+  if (read === null) return null
+  const [planes, alpha] = [[read.planes[i]!], read.alpha.slice()]
+  dropMissing(planes, alpha, storedNodata(nodata ?? raster.nodata, raster))
+  return { ...read, planes, alpha }
 }
 
 /** Whether a pixel may have a value in one band and none in another. */
