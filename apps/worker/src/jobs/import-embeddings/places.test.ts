@@ -44,6 +44,15 @@ test.each([
   expect(place!.rings).toEqual([Float64Array.of(west, 10, east, 10, east, 12, west, 12, west, 10)])
 })
 
+test.each([
+  [179, -180],
+  [-180, 179],
+])('an area that ends at the antimeridian, written from %d to %d, is one part', (west, east) => {
+  const place = ringsOfPlace(box(west, east), null)
+  expect(place).toMatchObject({ isSplit: false })
+  expect(extentsOf(place)).toEqual([[179, 180]])
+})
+
 test('an area and a point from 0 to 360 degrees are brought back by a turn, and nothing else is', () => {
   expect(extentsOf(ringsOfPlace(box(200, 202), null))).toEqual([[-160, -158]])
   const [[west, east]] = extentsOf(ringsOfPlace(wkb('point', [[200, 10]]), 1000)) as [[number, number]]

@@ -49,7 +49,7 @@ export function ringsOfPlace(wkb: Uint8Array, groundSizeMeters: number | null): 
           continue
         }
         const split = acrossAntimeridian(positions)
-        isSplit ||= split !== null
+        isSplit ||= split !== null && split.length > 1
         rings.push(...(split ?? [positions]))
       }
     }
@@ -91,20 +91,20 @@ function onEarth(lng: number, lat: number): boolean {
 }
 
 /**
- * The parts of a ring that crosses the antimeridian: with longitudes beyond ±180, or with a side of more than 180 degrees,
+ * The parts of a ring that meets the antimeridian: with longitudes beyond ±180, or with a side of more than 180 degrees,
  * which is the short way around. A side of 360 degrees is one of the whole world. Null for other rings.
  */
 function acrossAntimeridian(ring: Float64Array): Float64Array[] | null {
   const positions: Position[] = []
-  let isWithin = true
+  let isPlain = true
   for (let i = 0, turn = 0; i < ring.length; i += 2) {
     const step = i === 0 ? 0 : ring[i]! - ring[i - 2]!
     if (Math.abs(step) > 180 && Math.abs(step) < 360) turn -= Math.sign(step) * 360
     const lng = ring[i]! + turn
-    isWithin &&= Math.abs(lng) <= 180
+    isPlain &&= turn === 0 && Math.abs(lng) <= 180
     positions.push([lng, ring[i + 1]!])
   }
-  return isWithin ? null : splitAtAntimeridian(positions).map((part) => Float64Array.from(part.flat()))
+  return isPlain ? null : splitAtAntimeridian(positions).map((part) => Float64Array.from(part.flat()))
 }
 
 /** Closed rings of a square in degrees: one, or two across the antimeridian. */
