@@ -363,6 +363,19 @@ describe('a server that answers 403', () => {
       message: expect.stringContaining('403 for all of its') as string,
     })
   })
+
+  test('for all metadata or for coordinates ends the job with what is closed', async () => {
+    const all = await serveStore(holes, 403, () => true)
+    expect(all.job.error).toMatchObject({
+      code: 'ZARR_UNUSABLE',
+      message: expect.stringContaining('403 for all of its metadata') as string,
+    })
+    const one = await serveStore(holes, 403, (key) => key === 'lat/c/0')
+    expect(one.job.error).toMatchObject({
+      code: 'ZARR_UNUSABLE',
+      message: expect.stringContaining('403 for lat/c/0') as string,
+    })
+  })
 })
 
 test('a store whose bands are in chunks of their own has no vectors where none of them was written', async () => {

@@ -74,13 +74,22 @@ export async function openZarrSource(
   const forbidden = new Set<string>()
   const open = openerOf(body, address, { context, forbidden })
   const copy = copierOf(open, folder, { context, maxBytes })
+  let isClosed = true
   const json = async (key: string): Promise<Fields | null> => {
     const path = join(folder, key)
     if (!existsSync(path) && !(await copy(key, MAX_DOCUMENT_BYTES))) return null
+    isClosed = false
     return fieldsOf(parsed(key, await readFile(path, 'utf8')))
   }
-  const zarr = await findZarr({ json }, { path: address.path, array: body.columns?.vector ?? null })
-  await copyAll(coordinateObjects(zarr), copy, context)
+  const place = { path: address.path, array: body.columns?.vector ?? null }
+  const zarr = await findZarr({ json }, place).catch((error: unknown) => {
+    if (forbidden.size === 0 || !isClosed) throw error
+    throw zarrUnusable({ why: 'its server answers HTTP status 403 for all of its metadata' })
+  })
+  const coordinates = coordinateObjects(zarr)
+  await copyAll(coordinates, copy, context)
+  const closed = coordinates.find((key) => forbidden.has(key))
+  if (closed !== undefined) throw zarrUnusable({ why: `its server answers HTTP status 403 for ${closed}` })
   const fetch = async (keys: readonly string[]) => {
     await copyAll(keys, copy, context)
     if (keys.some((key) => forbidden.has(key))) await checkStillOpen(open, zarr)
