@@ -1,4 +1,5 @@
 import { imageOf, writeGeoTiff } from '@terrane/testing/geotiff'
+import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openOrigin, type TestOrigin } from './harness.ts'
 
@@ -448,6 +449,21 @@ describe('a Web Map Service', () => {
     expect((await bytesOf(mercator)).length).toBeGreaterThan(100)
   })
 
+  test('is blank outside of the raster, in the background where it is not transparent', async () => {
+    const outside = 'VERSION=1.1.1&SRS=EPSG:4326&BBOX=-50,-10,-40,0&WIDTH=4&HEIGHT=3'
+    const pixelsOf = async (more: string) => {
+      const { data, info } = await sharp(await bytesOf(await map(`${outside}${more}`))).raw().toBuffer({ resolveWithObject: true }) // prettier-ignore
+      expect([info.width, info.height]).toEqual([4, 3])
+      return [info.channels, ...new Set(data)]
+    }
+    expect(await pixelsOf('')).toEqual([4, 0])
+    const opaque = (more: string) =>
+      ask(`/wms?SERVICE=WMS&REQUEST=GetMap&${FILE_LAYER}&FORMAT=image/png&${outside}${more}`)
+    const colorsOf = async (more: string) =>
+      (await sharp(await bytesOf(await opaque(more))).raw().toBuffer()).subarray(0, 3).toString('hex') // prettier-ignore
+    expect([await colorsOf(''), await colorsOf('&BGCOLOR=0x102030')]).toEqual(['ffffff', '102030'])
+  })
+
   test('tells the values of a pixel', async () => {
     const where = 'VERSION=1.3.0&CRS=EPSG:4326&BBOX=48.1,11.5,48.2,11.6&WIDTH=100&HEIGHT=100&I=50&J=49'
     const info = `/wms?REQUEST=GetFeatureInfo&${FILE_LAYER}&QUERY_LAYERS=storage://imagery/a.tif&${where}`
@@ -460,6 +476,15 @@ describe('a Web Map Service', () => {
   test.each([
     ['REQUEST=GetMap&VERSION=1.3.0', 'LAYERS'],
     [`REQUEST=GetSomething&${FILE_LAYER}`, 'REQUEST'],
+    [`REQUEST=GetCapabilities&SERVICE=wms&${FILE_LAYER}&url=storage://imagery/b.tif`, 'url'],
+    [
+      `REQUEST=GetFeatureInfo&VERSION=1.3.0&CRS=CRS:84&BBOX=1,1,2,2&WIDTH=9&HEIGHT=9&I=1&J=1&QUERY_LAYERS=x&${FILE_LAYER}`,
+      'QUERY_LAYERS',
+    ],
+    [
+      `REQUEST=GetMap&VERSION=1.3.0&CRS=CRS:84&BBOX=1,1,2,2&WIDTH=9&HEIGHT=9&FORMAT=image/png&BGCOLOR=red&${FILE_LAYER}`,
+      'BGCOLOR',
+    ],
     [`REQUEST=GetCapabilities&${FILE_LAYER}`, 'SERVICE'],
     [`REQUEST=GetCapabilities&SERVICE=wms&VERSION=9&${FILE_LAYER}`, 'VERSION'],
     ['REQUEST=GetCapabilities&SERVICE=wms&LAYERS=storage://a/b.tif,storage://a/c.tif', 'LAYERS'],
@@ -467,7 +492,7 @@ describe('a Web Map Service', () => {
     [`REQUEST=GetMap&VERSION=1.3.0&CRS=CRS:84&BBOX=1,1,2,2&HEIGHT=9&FORMAT=image/png&${FILE_LAYER}`, 'WIDTH'],
     [`REQUEST=GetMap&VERSION=1.3.0&CRS=CRS:84&BBOX=1,1,2,2&WIDTH=9&HEIGHT=9&FORMAT=image/jp2&${FILE_LAYER}`, 'FORMAT'],
     [
-      `REQUEST=GetFeatureInfo&VERSION=1.3.0&CRS=CRS:84&BBOX=1,1,2,2&WIDTH=9&HEIGHT=9&I=9&J=1&QUERY_LAYERS=x&${FILE_LAYER}`,
+      `REQUEST=GetFeatureInfo&VERSION=1.3.0&CRS=CRS:84&BBOX=1,1,2,2&WIDTH=9&HEIGHT=9&I=9&J=1&QUERY_LAYERS=storage://imagery/a.tif&${FILE_LAYER}`,
       'I',
     ],
   ])('refuses %s by the name of the parameter', async (query, name) => {

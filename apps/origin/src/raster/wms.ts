@@ -50,7 +50,7 @@ export function wmsRoute(
 
 /** Parameters of WMS, whose names are written in any case; the others are those of pictures. */
 const NAMES = new Set(
-  'service request version layers styles crs srs bbox width height format transparent bgcolor exceptions time elevation query_layers info_format feature_count i j x y dpi map_resolution format_options'.split(
+  'service request version layers styles crs srs bbox width height format transparent bgcolor exceptions time elevation sld sld_body query_layers info_format feature_count i j x y dpi map_resolution format_options'.split(
     ' ',
   ),
 )
@@ -59,11 +59,14 @@ function parametersOf(request: FastifyRequest): URLSearchParams {
   const found = new URLSearchParams()
   for (const [name, value] of queryOf(request)) {
     const plain = name.toLowerCase()
+    if (plain === 'url')
+      throw badParameter({ name, value: value.slice(0, 100), wanted: 'LAYERS names the raster here' })
     if (!NAMES.has(plain)) continue
     if (found.has(plain)) throw badParameter({ name, value: value.slice(0, 60), wanted: 'one value is wanted' })
     found.set(plain, value)
   }
-  for (const name of ['time', 'elevation']) if (found.get(name)) throw notOffered({ name: name.toUpperCase() })
+  for (const name of ['time', 'elevation', 'sld', 'sld_body'])
+    if (found.get(name)) throw notOffered({ name: name.toUpperCase() })
   return found
 }
 
@@ -138,14 +141,31 @@ function getMap(request: FastifyRequest, reply: FastifyReply, { wms, map, pictur
     maxSize: width,
   } as const
   return pictures.send(request, reply, signal, {
-    picture: { kind: 'picture', style: styleOf(request), format, mask, area },
+    picture: { kind: 'picture', style: styleOf(request), format, mask, area, background: backgroundOf(wms) },
     box,
+  })
+}
+
+/** The color of `BGCOLOR`, which is white unless given. @throws BAD_PARAMETER */
+function backgroundOf(wms: URLSearchParams): string {
+  const text = wms.get('bgcolor') ?? '0xFFFFFF'
+  const [, digits] = /^(?:0x|#)([0-9a-f]{6})$/i.exec(text) ?? []
+  if (digits !== undefined) return `#${digits.toLowerCase()}`
+  throw badParameter({
+    name: 'BGCOLOR',
+    value: text.slice(0, 60),
+    wanted: '0x and six digits of hexadecimal are wanted',
   })
 }
 
 /** Longitude and latitude of the middle of the pixel that is asked about. @throws BAD_PARAMETER */
 function positionOf(wms: URLSearchParams, { bounds, boundsCrs, width, height }: WmsMap): readonly [number, number] {
-  layerOf(wms, 'query_layers')
+  if (layerOf(wms, 'query_layers') !== layerOf(wms, 'layers'))
+    throw badParameter({
+      name: 'QUERY_LAYERS',
+      value: wms.get('query_layers')!.slice(0, 100),
+      wanted: 'the layer of LAYERS is wanted',
+    })
   const [column, row] = [
     integer('I', wms.get('i') ?? wms.get('x') ?? '', 0, width - 1),
     integer('J', wms.get('j') ?? wms.get('y') ?? '', 0, height - 1),

@@ -63,18 +63,23 @@ function emptyValues(
 }
 
 async function drawn(renderer: RasterRenderer, request: PictureRequest): Promise<Uint8Array | null> {
-  const { style, format, mask, area } = request
+  const { style, format, mask, area, background } = request
   const { layer } = renderer
   const view = viewOf(layer, area)
   const isColored = style.rescale !== undefined || style.colormap !== undefined || style.colorFormula !== undefined
   if ((format === 'npy' || format === 'tif') && !isColored) {
-    const values = await valuesOf(layer, view, request)
+    const found = await valuesOf(layer, view, request)
+    const type = style.unscale === true ? 'float64' : layer.raster.sampleType
+    const values =
+      found ?? (background === undefined ? null : { ...emptyValues(layer, view, style), type, isPicture: false })
     return values && encodeValues(values, view, layer, { format, mask })
   }
   const whole = await renderer.render(view, style)
-  const picture = whole && cutPicture(whole, view, area)
+  const { width, height } = view
+  const blank = background === undefined ? null : { width, height, rgba: new Uint8Array(4 * width * height) }
+  const picture = (whole && cutPicture(whole, view, area)) ?? blank
   if (picture === null) return null
-  if (format !== 'npy' && format !== 'tif') return encodePicture(picture, format, mask)
+  if (format !== 'npy' && format !== 'tif') return encodePicture(picture, format, mask, background)
   return encodeValues(valuesOfPicture(picture, style), view, layer, { format, mask })
 }
 
