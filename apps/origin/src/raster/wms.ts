@@ -203,7 +203,7 @@ function capabilities(request: FastifyRequest, { bounds }: RasterDescription, wm
       <GetMap>${formats}${at}</GetMap>
       <GetFeatureInfo><Format>text/plain</Format><Format>application/json</Format>${at}</GetFeatureInfo>
     </Request>
-    <Exception><Format>${isNew ? 'XML' : 'application/vnd.ogc.se_xml'}</Format></Exception>
+    <Exception><Format>application/problem+json</Format></Exception>
     <Layer queryable="1"><Name>${layer}</Name><Title>${layer}</Title>${crs}${box}
       <Style><Name>default</Name><Title>default</Title></Style></Layer>
   </Capability>

@@ -86,7 +86,7 @@ export async function readEachBand(
   return found
 }
 
-/** A band of pixels that were read with those that have no data. */
+/** A band of pixels that were read with missing ones among them. */
 function bandOf({ raster }: Layer, read: ReadPixels | null, i: number, { nodata }: RenderStyle): ReadPixels | null {
   if (read === null) return null
   const [planes, alpha] = [[read.planes[i]!], read.alpha.slice()]
