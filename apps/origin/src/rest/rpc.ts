@@ -90,9 +90,11 @@ const MAX_WARNINGS = { count: 5, characters: 300 }
 
 /** Collects what functions say by `raise warning`, in the characters of a header, until it is disposed of. */
 function collectWarnings({ client }: Session, to: string[]): Disposable {
-  const listen = ({ severity, message = '' }: NoticeMessage): void => {
+  const listen = ({ severity, code, message = '' }: NoticeMessage): void => {
     const text = message.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, MAX_WARNINGS.characters)
-    if (severity === 'WARNING' && to.length < MAX_WARNINGS.count && !to.includes(text)) to.push(text)
+    // The word depends on the language of the server, the class of the code does not.
+    const isWarning = severity === 'WARNING' || code?.startsWith('01') === true
+    if (isWarning && to.length < MAX_WARNINGS.count && !to.includes(text)) to.push(text)
   }
   client.on('notice', listen)
   return { [Symbol.dispose]: () => client.off('notice', listen) }
@@ -101,6 +103,7 @@ function collectWarnings({ client }: Session, to: string[]): Disposable {
 /** The part of a notice of the server that is read. */
 interface NoticeMessage {
   readonly severity?: string | undefined
+  readonly code?: string | undefined
   readonly message?: string | undefined
 }
 
