@@ -159,6 +159,7 @@ declare
   found boolean;
   swapped boolean;
   degrees boolean;
+  within_rows boolean;
   alike text;
 begin
   if placed is not null then
@@ -169,12 +170,17 @@ begin
            exists (select from geoembeddings.%1$I t where st_intersects(t.geom, $2))', entry.table_name)
       into swapped, degrees
       using st_flipcoordinates(placed), case when st_srid(area) = 0 and srid <> 4326 then st_setsrid(area, 4326) end;
+      -- An area between the rows of a table, of the sea for instance, may rightly have none.
       if swapped then
-        raise exception using errcode = '22023',
-          message = format('embedding table "%s" has no row in this area, but has some where latitude and longitude are swapped', entry.table_name),
-          hint = 'Longitude comes first.';
-      end if;
-      if degrees then
+        execute format('select st_intersects(st_setsrid(st_extent(t.geom)::geometry, 4326), $1) from geoembeddings.%I t', entry.table_name)
+        into within_rows using placed;
+        if not within_rows then
+          raise exception using errcode = '22023',
+            message = format('embedding table "%s" has no row in this area, but has some where latitude and longitude are swapped', entry.table_name),
+            hint = 'Longitude comes first.';
+        end if;
+        raise warning 'No row is in this area. Some are where latitude and longitude are swapped: longitude comes first.';
+      elsif degrees then
         raise exception using errcode = '22023',
           message = format('embedding table "%s" has no row in this area of EPSG:%s, but has some where its coordinates are degrees',
             entry.table_name, srid),

@@ -31,6 +31,11 @@ beforeAll(async () => {
   await makeEmbeddingTable(db.database, { name: 'town', vectors, ring: tileFrom(10, 50) })
   await makeEmbeddingTable(db.database, { name: 'later', vectors, ring: tileFrom(10, 50) })
   await makeEmbeddingTable(db.database, { name: 'fiji', vectors, ring: tileFrom(175, -16) })
+  await makeEmbeddingTable(db.database, {
+    name: 'scattered',
+    vectors,
+    ring: (id) => (id === 0 ? tileFrom(10, 50) : tileFrom(60, 5))(id),
+  })
   await makeEmbeddingTable(db.database, { name: 'world', vectors, ring: (id) => tileFrom(-150 + id * 30, -16)(0) })
   await db.database.query(
     `update geoembeddings.town set label_name = case when id < 5 then 'Forest' else 'open water' end`,
@@ -69,6 +74,12 @@ describe('an area', () => {
     const all = (area: string) => db.database.query(`select * from geoembeddings.${call(area)}`)
     await expect(all(swapped)).rejects.toMatchObject({ code: '22023', hint: 'Longitude comes first.' })
     await expect(all(elsewhere)).resolves.toBeDefined()
+  })
+
+  test('between the rows of a table may have none, whatever lies at the swapped place', async () => {
+    const between = box(49, 10, 50, 11)
+    const call = `similarity_search(table_name => 'scattered', patch_id => 1, spatial_filter => ${between})`
+    await expect(ids(call)).resolves.toEqual([])
   })
 
   test('in degrees with the srid of meters is refused', async () => {
