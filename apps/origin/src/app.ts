@@ -74,6 +74,7 @@ const EXPOSED = [
   'preference-applied',
   'content-disposition',
   'x-export-warnings',
+  'x-warnings',
   'location',
   'content-crs',
   'allow',

@@ -1,4 +1,5 @@
 import { imageOf, writeGeoTiff } from '@terrane/testing/geotiff'
+import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openOrigin, type TestOrigin } from './harness.ts'
 
@@ -400,5 +401,107 @@ describe('other sets of tiles', () => {
     }
     expect(await codeOf(await ask(`/tiles/NZTM2000Quad/1/0/0?${FILE}`))).toEqual([400, 'BAD_PARAMETER'])
     expect(await codeOf(await ask(`/tiles/WorldCRS84Quad/0/2/0?${FILE}`))).toEqual([400, 'BAD_PARAMETER'])
+  })
+})
+
+test('a WMTS without a set of tiles has Web Mercator; the order of a mosaic is not turned around in silence', async () => {
+  const text = await (await ask(`/WMTSCapabilities.xml?${FILE}`)).text()
+  expect(text).toContain('<TileMatrixSet>WebMercatorQuad</TileMatrixSet>')
+  expect(text).toMatch(/template="http:\/\/[^/]+\/raster\/v1\/tiles\/WebMercatorQuad\/\{TileMatrix\}/)
+  for (const path of [`/info?${FILE}&reverse=true`, `/WMTSCapabilities.xml?${FILE}&zooms=*::0,1`])
+    expect(await codeOf(await ask(path)), path).toEqual([501, 'PARAMETER_NOT_OFFERED'])
+})
+
+describe('a Web Map Service', () => {
+  const FILE_LAYER = 'LAYERS=storage://imagery/a.tif'
+  const map = (more: string) =>
+    ask(`/wms?SERVICE=WMS&REQUEST=GetMap&${FILE_LAYER}&STYLES=&FORMAT=image/png&TRANSPARENT=TRUE&${more}`)
+  const bytesOf = async (response: Response) => {
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/png'])
+    return Buffer.from(await response.arrayBuffer())
+  }
+
+  test.each(['1.1.1', '1.3.0'])(
+    'has capabilities of version %s with the address and the extent of the raster',
+    async (version) => {
+      const response = await ask(
+        `/wms?service=wms&request=GetCapabilities&VERSION=${version}&${FILE_LAYER}&rescale=0,99&bidx=1`,
+      )
+      expect(response.headers.get('content-type')).toMatch('text/xml')
+      const text = await response.text()
+      expect(text).toContain(`version="${version}"`)
+      expect(text).toContain('<Name>storage://imagery/a.tif</Name>')
+      expect(text).toContain('/raster/v1/wms?rescale=0%2C99&amp;bidx=1&amp;"')
+      expect(text).toMatch(version === '1.3.0' ? /<northBoundLatitude>48\.2</ : /maxy="48\.2"/)
+    },
+  )
+
+  test('draws the same map for each order of axes, as bbox draws it', async () => {
+    const style = 'bidx=1&rescale=0,99&WIDTH=40&HEIGHT=20'
+    const wanted = await bytesOf(await ask(`/bbox/11.52,48.1,11.6,48.14/40x20.png?${FILE}&bidx=1&rescale=0,99`))
+    const maps = [
+      `VERSION=1.1.1&SRS=EPSG:4326&BBOX=11.52,48.1,11.6,48.14`,
+      `VERSION=1.3.0&CRS=EPSG:4326&BBOX=48.1,11.52,48.14,11.6`,
+      `VERSION=1.3.0&CRS=CRS:84&BBOX=11.52,48.1,11.6,48.14`,
+    ]
+    for (const query of maps) expect(await bytesOf(await map(`${query}&${style}`))).toEqual(wanted)
+    const mercator = await map(`VERSION=1.3.0&CRS=EPSG:3857&BBOX=1282400,6124000,1291300,6130000&${style}`)
+    expect((await bytesOf(mercator)).length).toBeGreaterThan(100)
+  })
+
+  test('is blank outside of the raster, in the background where it is not transparent', async () => {
+    const outside = 'VERSION=1.1.1&SRS=EPSG:4326&BBOX=-50,-10,-40,0&WIDTH=4&HEIGHT=3'
+    const pixelsOf = async (more: string) => {
+      const { data, info } = await sharp(await bytesOf(await map(`${outside}${more}`))).raw().toBuffer({ resolveWithObject: true }) // prettier-ignore
+      expect([info.width, info.height]).toEqual([4, 3])
+      return [info.channels, ...new Set(data)]
+    }
+    expect(await pixelsOf('')).toEqual([4, 0])
+    const opaque = (more: string) =>
+      ask(`/wms?SERVICE=WMS&REQUEST=GetMap&${FILE_LAYER}&FORMAT=image/png&${outside}${more}`)
+    const colorsOf = async (more: string) =>
+      (await sharp(await bytesOf(await opaque(more))).raw().toBuffer()).subarray(0, 3).toString('hex') // prettier-ignore
+    expect([await colorsOf(''), await colorsOf('&BGCOLOR=0x102030')]).toEqual(['ffffff', '102030'])
+  })
+
+  test('tells the values of a pixel', async () => {
+    const where = 'VERSION=1.3.0&CRS=EPSG:4326&BBOX=48.1,11.5,48.2,11.6&WIDTH=100&HEIGHT=100&I=50&J=49'
+    const info = `/wms?REQUEST=GetFeatureInfo&${FILE_LAYER}&QUERY_LAYERS=storage://imagery/a.tif&${where}`
+    const values = [0, 1, 2].map((band) => valueAt(50, 49, band))
+    expect(await (await ask(info)).text()).toBe(values.join())
+    const json = await (await ask(`${info}&INFO_FORMAT=application/json`)).json()
+    expect(json).toEqual({ values, band_names: ['b1', 'b2', 'b3'] })
+  })
+
+  test.each([
+    ['REQUEST=GetMap&VERSION=1.3.0', 'LAYERS'],
+    [`REQUEST=GetSomething&${FILE_LAYER}`, 'REQUEST'],
+    [`REQUEST=GetCapabilities&SERVICE=wms&${FILE_LAYER}&url=storage://imagery/b.tif`, 'url'],
+    [
+      `REQUEST=GetFeatureInfo&VERSION=1.3.0&CRS=CRS:84&BBOX=1,1,2,2&WIDTH=9&HEIGHT=9&I=1&J=1&QUERY_LAYERS=x&${FILE_LAYER}`,
+      'QUERY_LAYERS',
+    ],
+    [
+      `REQUEST=GetMap&VERSION=1.3.0&CRS=CRS:84&BBOX=1,1,2,2&WIDTH=9&HEIGHT=9&FORMAT=image/png&BGCOLOR=red&${FILE_LAYER}`,
+      'BGCOLOR',
+    ],
+    [`REQUEST=GetCapabilities&${FILE_LAYER}`, 'SERVICE'],
+    [`REQUEST=GetCapabilities&SERVICE=wms&VERSION=9&${FILE_LAYER}`, 'VERSION'],
+    ['REQUEST=GetCapabilities&SERVICE=wms&LAYERS=storage://a/b.tif,storage://a/c.tif', 'LAYERS'],
+    [`REQUEST=GetMap&VERSION=1.3.0&CRS=EPSG:3035&BBOX=1,1,2,2&WIDTH=9&HEIGHT=9&FORMAT=image/png&${FILE_LAYER}`, 'CRS'],
+    [`REQUEST=GetMap&VERSION=1.3.0&CRS=CRS:84&BBOX=1,1,2,2&HEIGHT=9&FORMAT=image/png&${FILE_LAYER}`, 'WIDTH'],
+    [`REQUEST=GetMap&VERSION=1.3.0&CRS=CRS:84&BBOX=1,1,2,2&WIDTH=9&HEIGHT=9&FORMAT=image/jp2&${FILE_LAYER}`, 'FORMAT'],
+    [
+      `REQUEST=GetFeatureInfo&VERSION=1.3.0&CRS=CRS:84&BBOX=1,1,2,2&WIDTH=9&HEIGHT=9&I=9&J=1&QUERY_LAYERS=storage://imagery/a.tif&${FILE_LAYER}`,
+      'I',
+    ],
+  ])('refuses %s by the name of the parameter', async (query, name) => {
+    const response = await ask(`/wms?${query}`)
+    expect(await response.json()).toMatchObject({ code: 'BAD_PARAMETER', errors: [{ path: `/${name}` }] })
+  })
+
+  test('refuses a time, which no raster has', async () => {
+    const response = await ask(`/wms?REQUEST=GetMap&TIME=2024-01-01&${FILE_LAYER}`)
+    expect(await codeOf(response)).toEqual([501, 'PARAMETER_NOT_OFFERED'])
   })
 })

@@ -34,6 +34,7 @@ beforeAll(async () => {
       'select json_build_object(''role'', current_user, ''sub'', current_setting(''request.jwt.claims'')::json ->> ''sub'')';
     create function public.forget(n int) returns void language sql as 'delete from public.places where id = n + 1000';
     create function public.sum_of(xs int[]) returns bigint language sql stable as 'select sum(x) from unnest(xs) x';
+    create function public.tell(what text) returns int language plpgsql as 'begin raise warning ''%'', what; raise notice ''not this''; return 1; end';
     create function public.fail_as(code text) returns int language plpgsql as 'begin raise exception using errcode = code, message = ''as asked'', hint = ''none''; end';
   `)
 })
@@ -303,6 +304,13 @@ describe('changing a table', () => {
 })
 
 describe('functions, through supabase-js', () => {
+  test('a warning of a function is a header, and that of one call is not of the next', async () => {
+    const body = JSON.stringify({ what: 'half a moon \u{1f313}\r\nx: y' })
+    const told = await raw('/rpc/tell', { method: 'POST', body, headers: { 'content-type': 'application/json' } })
+    expect(told.headers.get('x-warnings')).toMatch(/^half a moon \?+x: y$/)
+    const next = await Promise.all(Array.from({ length: 20 }, () => raw('/rpc/numbers?n=1')))
+    expect(next.map(({ headers }) => headers.get('x-warnings'))).toEqual(next.map(() => null))
+  })
   test('named arguments, defaults and scalars', async () => {
     expect((await anon().rpc('add_them', { a: 1, b: 2 })).data).toBe(3)
     expect((await anon().rpc('add_them', { a: 1 })).data).toBe(11)

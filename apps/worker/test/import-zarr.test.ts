@@ -321,6 +321,78 @@ test('of a store behind a URL only the chunks of the areas are fetched', async (
   expect(row!.v).toEqual([0, 1, 2, 3].map((band) => (stored(1, 1, band) + stored(2, 1, band)) / 2))
 })
 
+describe('a server that answers 403', () => {
+  /** Serves a store, with a status for objects that are missing and one for objects of a closed part. */
+  const serveStore = (objects: ZarrObjects, missing: number, isClosed: (key: string) => boolean = () => false) => {
+    serve = (request, response) => {
+      const key = new URL(request.url!, originOf()).pathname.slice('/a/b.zarr/'.length)
+      const closed = isClosed(key)
+      const bytes = closed ? undefined : objects.get(key)
+      response.writeHead(bytes === undefined ? (closed ? 403 : missing) : 200).end(bytes)
+    }
+    return run({ url: `${originOf()}/a/b.zarr`, product: 'mine', pool: { tileSize: 1 }, ...asStored })
+  }
+  const holes = lngLatStore({ ...plain, fill: -128, isMissing: ([y, x]) => y === 0 && x === 0 })
+
+  test('for what does not exist gives the rows that one gives that answers 404, and a warning', async () => {
+    const [plainly, closed] = [await serveStore(holes, 404), await serveStore(holes, 403)]
+    expect([plainly.job.error, closed.job.error]).toEqual([null, null])
+    expect(await rowsOf(closed.tableName)).toEqual(await rowsOf(plainly.tableName))
+    expect(plainly.job.result).not.toHaveProperty('warnings')
+    expect(closed.job.result!.warnings).toEqual([
+      expect.objectContaining({ code: 'OBJECTS_FORBIDDEN', count: 1, examples: ['embeddings/c/0/0/0'] }),
+    ])
+  })
+
+  test('for chunks that exist ends the job where what does not exist is 404, or where no chunk can be read', async () => {
+    const isChunk = (key: string) => key.startsWith('embeddings/c/')
+    const one = await serveStore(holes, 404, (key) => key === 'embeddings/c/1/1/0')
+    expect(one.job.error).toMatchObject({
+      code: 'ZARR_UNUSABLE',
+      message: expect.stringContaining('403 for embeddings/c/1/1/0') as string,
+    })
+    let served = 0
+    const ended = await serveStore(holes, 403, (key) => (isChunk(key) ? ++served > 1 : served > 1))
+    expect(ended.job.error).toMatchObject({
+      code: 'ZARR_UNUSABLE',
+      message: expect.stringContaining('gives no more of it') as string,
+    })
+    const none = await serveStore(holes, 403, isChunk)
+    expect(none.job.error).toMatchObject({
+      code: 'ZARR_UNUSABLE',
+      message: expect.stringContaining('403 for all of its') as string,
+    })
+  })
+
+  test('for all metadata or for coordinates ends the job with what is closed', async () => {
+    const all = await serveStore(holes, 403, () => true)
+    expect(all.job.error).toMatchObject({
+      code: 'ZARR_UNUSABLE',
+      message: expect.stringContaining('403 for all of its metadata') as string,
+    })
+    const one = await serveStore(holes, 403, (key) => key === 'lat/c/0')
+    expect(one.job.error).toMatchObject({
+      code: 'ZARR_UNUSABLE',
+      message: expect.stringContaining('403 for lat/c/0') as string,
+    })
+  })
+})
+
+test('a store whose bands are in chunks of their own has no vectors where none of them was written', async () => {
+  const layered = { ...plain, chunk: [3, 4, 2], fill: 7 }
+  const isMissing = ([y, x, b]: readonly number[]) => x === 0 && (y === 0 || b === 0)
+  const { tableName } = await importStore(
+    lngLatStore({ ...layered, isMissing, attributes: { _FillValue: -128 } }),
+    asStored,
+  )
+  const rows = await rowsOf(tableName)
+  expect(rows.map(({ id }) => id)).toEqual(
+    Array.from({ length: WIDTH * HEIGHT }, (_, id) => id).filter((id) => id % WIDTH >= 4 || id >= 3 * WIDTH),
+  )
+  // The first bands of these pixels were never written.
+  expect(rows.find(({ id }) => id === 3 * WIDTH)!.v).toEqual([7, 7, stored(0, 3, 2), stored(0, 3, 3)])
+})
+
 describe('a store is refused', () => {
   const refusal = async (objects: ZarrObjects, body: object = asStored) => {
     const { job } = await importStore(objects, body)

@@ -74,10 +74,13 @@ async function shapes(rows: readonly (readonly [kind: string, geometry: string])
 
 test('names of classes that differ in case or spaces are told', async () => {
   const [first, ...rest] = ids.a
-  const learnt = await train({ classifier: newName(), ids: { Forest: [first], 'forest ': rest, ' FOREST': ids.b } })
+  const learnt = await train({
+    classifier: newName(),
+    ids: { Forest: [first], 'forest\u00a0': rest, ' FOREST': ids.b },
+  })
   expect(learnt.classes).toHaveLength(3)
   expect(learnt.warnings).toContainEqual(
-    expect.objectContaining({ code: 'CLASSES_ALIKE', count: 1, examples: ['FOREST / Forest / forest'] }),
+    expect.objectContaining({ code: 'CLASSES_ALIKE', count: 1, examples: ['FOREST / Forest / forest\u00a0'] }),
   )
 })
 

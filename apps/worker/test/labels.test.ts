@@ -265,6 +265,32 @@ describe('new sources', () => {
       rows: 64,
     })
   })
+
+  test('rows without a time are counted where a time is asked for', async () => {
+    const [classifier, tableName] = [newName(), newName()]
+    await makeTable({ name: 'undated', rows: [0, 1].flatMap((source) => gridRows(8, source)) })
+    await query(
+      `update geoembeddings.embedding_sources set datetime = null, rows = 64 where table_name = 'undated' and source = 0`,
+    )
+    await train({ classifier, ids: clicks() })
+    const counted = expect.objectContaining({ code: 'ROWS_WITHOUT_TIME', count: 64 }) as object
+    const chosen = { table: 'undated', classifier, since: '2020-01-01' }
+    expect((await classify({ ...chosen, tableName })).warnings).toContainEqual(counted)
+    const ids = { field: [gridId(0, 0, 1)], forest: [gridId(4, 0, 1)] }
+    expect((await train({ ...chosen, classifier: newName(), ids })).warnings).toContainEqual(counted)
+    const clustered = await succeed('clusterEmbeddings', {
+      table: 'undated',
+      since: '2020-01-01',
+      clusters: 2,
+      tableName: newName(),
+    })
+    expect(clustered).toMatchObject({ rows: 64, warnings: expect.arrayContaining([counted]) as object })
+    const refused = await runTask('classifyEmbeddings', { ...chosen, tableName: newName(), strict: true })
+    expect(refused.error).toMatchObject({ code: 'WARNINGS_REFUSED' })
+    expect((await classify({ table: 'undated', classifier, tableName: newName() })).warnings).not.toContainEqual(
+      counted,
+    )
+  })
 })
 
 describe('readers', () => {

@@ -38,6 +38,14 @@ const GDAL: readonly (readonly [RenderResampling, keyof typeof PIXELS, readonly 
     ],
   ],
   [
+    'bilinear',
+    'coarser',
+    [
+      255, 128, 149, 113, 127, 145, 111, 131, 129, 109, 115, 118, 141, 109, 119, 120, 80, 122, 135, 125, 91, 68, 94,
+      126, 115,
+    ],
+  ],
+  [
     'cubic_spline',
     'finer',
     [
@@ -128,6 +136,62 @@ test.each(GDAL)(
     expect(far, `${found.join()} beside ${expected.join()}`).toEqual([])
   },
 )
+
+test('a kernel that overshoots leaves the bits of a sample to none, as GDAL writes 12 bits', async () => {
+  const steps = imageOf({ width: SIDE, height: SIDE, bands: 1 }, (x) => (x % 8 < 4 ? 0 : 4095))
+  const bytes = await writeGeoTiff(steps, { type: 'uint16', georeference, bitsPerSample: 12 })
+  const { layer } = openRenderer(bufferSource(bytes))
+  const view = { ...viewOf(0.04), width: 40 }
+  for (const resampling of ['cubic', 'lanczos'] as const) {
+    const read = await layer.read(view, { bands: [0], nodata: null, resampling })
+    expect([Math.min(...read!.planes[0]!), Math.max(...read!.planes[0]!)], resampling).toEqual([0, 4095])
+  }
+})
+
+test.each(RESAMPLINGS)('%s leaves out fill values that are stated rounded, or not at all', async (resampling) => {
+  // Esri states -3.4e38 for the least single float.
+  const filled = imageOf({ width: SIDE, height: SIDE, bands: 1 }, (x, y) =>
+    x < 20 ? -3.4028234663852886e38 : 5 + ((x + y) % 3),
+  )
+  for (const nodata of [{ nodata: '-3.4e+38' }, {}]) {
+    const { layer } = openRenderer(
+      bufferSource(await writeGeoTiff(filled, { type: 'float32', georeference, ...nodata })),
+    )
+    const read = await layer.read(layer.wholeView([40, 40], 40), { bands: [0], nodata: null, resampling })
+    const shown = [...read!.planes[0]!].filter((_, i) => read!.alpha[i]! > 0)
+    expect(shown).toHaveLength(800)
+    expect(shown.every((value) => value >= 5 && value <= 7)).toBe(true)
+  }
+})
+
+test('a mean of one pixel or one row is that of all pixels under it', async () => {
+  const bytes = await writeGeoTiff(
+    imageOf({ width: 6, height: 3, bands: 1 }, (x, y) => x + 10 * y),
+    { type: 'float32', georeference },
+  )
+  const { layer } = openRenderer(bufferSource(bytes))
+  const meanOf = async (size: readonly [number, number]) => {
+    const read = await layer.read(layer.wholeView(size, 6), { bands: [0], nodata: null, resampling: 'average' })
+    return [...read!.planes[0]!]
+  }
+  expect(await meanOf([1, 1])).toEqual([12.5])
+  expect(await meanOf([3, 1])).toEqual([10.5, 12.5, 14.5])
+  expect(await meanOf([1, 3])).toEqual([2.5, 12.5, 22.5])
+})
+
+test('a view of one row or column is widened like a view of more', async () => {
+  for (const turned of [false, true]) {
+    const [width, height] = turned ? [1, 64] : [64, 1]
+    const line = imageOf({ width, height, bands: 1 }, (x, y) => ((x + y) % 4 < 2 ? 40 : 80))
+    const { layer } = openRenderer(bufferSource(await writeGeoTiff(line, { type: 'uint8', georeference })))
+    for (const resampling of ['bilinear', 'cubic_spline', 'average'] as const) {
+      const view = turned ? layer.wholeView([1, 8], 8) : layer.wholeView([8, 1], 8)
+      const read = await layer.read(view, { bands: [0], nodata: null, resampling })
+      // Each pixel of the view covers two periods.
+      for (const value of [...read!.planes[0]!].slice(1, -1)) expect(value, resampling).toBeCloseTo(60, -0.5)
+    }
+  }
+})
 
 test('a picture of one pixel has the value at its centre for a mean', async () => {
   const bytes = await writeGeoTiff(image, { type: 'uint8', georeference })

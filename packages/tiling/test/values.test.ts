@@ -201,6 +201,76 @@ describe('values of a raster', () => {
   })
 })
 
+describe('bands without data at different places', () => {
+  // As NumPy's masked arrays, which TiTiler reads, have them: each band has a mask of its own.
+  const NODATA = -1
+  const gaps = imageOf({ width: 4, height: 2, bands: 3 }, (x, y, band) =>
+    band === 2 ? Number.NaN : x === band ? NODATA : 10 * band + x + 4 * y,
+  )
+  const openGaps = async () => {
+    const georeference = { affine: AFFINE, epsg: 32632 }
+    return openRenderer(
+      bufferSource(await writeGeoTiff(gaps, { type: 'float32', georeference, nodata: String(NODATA) })),
+    )
+  }
+  const options = { percentiles: [50], bins: 2, range: null, isCategorical: false, categories: [] }
+
+  test('have statistics of their own, an empty one without changing the others', async () => {
+    const area = { type: 'preview', maxSize: 1024, size: null } as const
+    const found = (await answer(await openGaps(), { kind: 'statistics', area, style: {}, options })) as RasterStatistics
+    expect([found['b1'], found['b2'], found['b3']]).toMatchObject([
+      { min: 1, max: 7, count: 6, masked_pixels: 2 },
+      { min: 10, max: 17, count: 6 },
+      { min: null, count: 0, masked_pixels: 8 },
+    ])
+  })
+
+  test('are read at once, so that a file of many bands has statistics and points', async () => {
+    const many = imageOf({ width: 128, height: 128, bands: 150 }, (x, _, band) => (x === band ? 255 : band))
+    const georeference = { affine: AFFINE, epsg: 32632 }
+    const renderer = openRenderer(
+      bufferSource(await writeGeoTiff(many, { type: 'uint8', georeference, nodata: '255' })),
+    )
+    const area = { type: 'preview', maxSize: 1024, size: null } as const
+    const found = (await answer(renderer, { kind: 'statistics', area, style: {}, options })) as RasterStatistics
+    expect([found['b1'], found['b150']]).toMatchObject([
+      { max: 0, count: 127 * 128 },
+      { max: 149, count: 128 * 128 },
+    ])
+  })
+
+  test('have null at a place where another has a value', async () => {
+    const renderer = await openGaps()
+    const [west, , , north] = renderer.bounds
+    const position = [west + 1e-5, north - 1e-5] as const
+    const point = (await answer(renderer, {
+      kind: 'point',
+      style: {},
+      area: { type: 'point', position },
+    })) as PointValues
+    expect(point).toMatchObject({ values: [null, 10, null], names: ['b1', 'b2', 'b3'] })
+  })
+})
+
+test.each([
+  [
+    [0, 36, 0, 90, 0, -18],
+    [-180, -90, 180, 90],
+  ],
+  [
+    [170, 2, 0, 10, 0, -2],
+    [170, -10, -170, 10],
+  ],
+  [
+    [-180, 36, 0, 90, 0, -18],
+    [-180, -90, 180, 90],
+  ],
+] as const)('a raster of %j, ten pixels wide, has the bounds %j', async (affine, bounds) => {
+  const square = imageOf({ width: 10, height: 10, bands: 1 }, (x) => x)
+  const bytes = await writeGeoTiff(square, { type: 'uint8', georeference: { affine, epsg: 4326, geographic: true } })
+  expect(openRenderer(bufferSource(bytes)).bounds).toEqual(bounds)
+})
+
 test('colour formulas change colours as rio-color does', () => {
   // Worked out with rio-color 2.0.1's formulas in double precision.
   const apply = (formula: string, rgb: readonly number[]): number[] => {

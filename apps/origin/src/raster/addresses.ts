@@ -7,9 +7,9 @@ import { integer, oneOf, sideOf } from './parameters.ts'
 /** Largest zoom that is served. */
 export const MAX_ZOOM = 26
 
-/** The set of tiles of a request. @throws BAD_PARAMETER */
+/** The set of tiles of a request; Web Mercator unless the path names one. @throws BAD_PARAMETER */
 export function tileSetOf(request: FastifyRequest): TileSet {
-  const { tms } = request.params as { tms: string }
+  const { tms = 'WebMercatorQuad' } = request.params as { tms?: string }
   return oneOf('tms', tms, Object.keys(TILE_SETS) as TileSet[])
 }
 

@@ -18,7 +18,7 @@ export function tilesAddress(request: FastifyRequest, { query, set }: TileQuery,
   for (const name of OWN) wanted.delete(name)
   const scale = query.has('tile_scale') ? integer('tile_scale', query.get('tile_scale') as string, 1, 4) : 1
   const [path = ''] = request.url.split('?')
-  const base = `${request.protocol}://${request.host}${path.slice(0, path.lastIndexOf('/', path.lastIndexOf('/') - 1))}`
+  const base = `${request.protocol}://${request.host}${path.slice(0, path.indexOf('/raster/v1'))}/raster/v1`
   const ending = `${scale === 1 ? '' : `@${scale}x`}${format === null ? '' : `.${formatOf(format, undefined)}`}`
   return `${base}/tiles/${set}/{z}/{x}/{y}${ending}?${wanted.toString()}`
 }

@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { abortOnDisconnect } from '../abort-on-disconnect.ts'
 import { tileSetOf } from './addresses.ts'
 import { epsgOf } from './crs-parameters.ts'
+import { notOffered } from './errors.ts'
 import { infoBody, infoFeature, tileJson } from './documents.ts'
 import { readStyle } from './parameters.ts'
 import { pictureRoutes } from './picture-routes.ts'
@@ -13,6 +14,7 @@ import { findRaster } from './resolve.ts'
 import { readSourceChoice } from './source-choice.ts'
 import type { RasterSources } from './sources.ts'
 import { valueRoutes } from './value-routes.ts'
+import { layerUrl, wmsRoute } from './wms.ts'
 import { wmtsCapabilities } from './wmts.ts'
 
 export interface RasterDeps extends RasterSources {
@@ -23,9 +25,16 @@ export interface RasterDeps extends RasterSources {
 export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
   const find: FindRaster = (request, signal, area) => {
     const query = queryOf(request)
-    return findRaster(deps, request, { url: query.get('url') ?? '', choice: readSourceChoice(query), area, signal })
+    return findRaster(deps, request, {
+      url: query.get('url') ?? layerUrl(query),
+      choice: readSourceChoice(query),
+      area,
+      signal,
+    })
   }
-  pictureRoutes(app, new Pictures(deps.pool, find))
+  const pictures = new Pictures(deps.pool, find)
+  pictureRoutes(app, pictures)
+  wmsRoute(app, { pictures, pool: deps.pool, find })
   documentRoutes(app, deps.pool, find)
   valueRoutes(app, deps.pool, find)
 }
@@ -57,15 +66,14 @@ function documentRoutes(app: Http, pool: RenderPool, find: FindRaster): void {
       return tileJson(request, await describe(request, signal), { query, set })
     }),
   )
-  app.get(
-    '/raster/v1/:tms/WMTSCapabilities.xml',
-    options,
-    abortOnDisconnect(async (request, reply, signal) => {
-      const set = tileSetOf(request)
-      const query = queryOf(request)
-      readStyle(query)
-      const text = wmtsCapabilities(request, await describe(request, signal), { query, set })
-      return reply.type('application/xml').send(text)
-    }),
-  )
+  const wmts = abortOnDisconnect(async (request, reply, signal) => {
+    const set = tileSetOf(request)
+    const query = queryOf(request)
+    if (query.has('zooms')) throw notOffered({ name: 'zooms' })
+    readStyle(query)
+    const text = wmtsCapabilities(request, await describe(request, signal), { query, set })
+    return reply.type('application/xml').send(text)
+  })
+  app.get('/raster/v1/:tms/WMTSCapabilities.xml', options, wmts)
+  app.get('/raster/v1/WMTSCapabilities.xml', options, wmts)
 }

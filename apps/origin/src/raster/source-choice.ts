@@ -1,5 +1,5 @@
 import type { PixelSelection } from '@terrane/tiling/raster'
-import { badParameter } from './errors.ts'
+import { badParameter, notOffered } from './errors.ts'
 import { integer, oneOf } from './parameters.ts'
 
 /** Order of a table's sources; the first is on top. */
@@ -24,8 +24,10 @@ const ORDERS = ['newest', 'oldest', 'cloud', 'number'] as const
 const SELECTIONS = ['first', 'highest', 'lowest', 'mean'] as const
 const MAX_NAMES = 64
 
-/** `assets` and `asset_bidx` of a STAC item; `order`, `pixel_selection`, `since`, `until` and `sources` of a table. @throws BAD_PARAMETER */
+/** `assets` and `asset_bidx` of a STAC item; `order`, `pixel_selection`, `since`, `until` and `sources` of a table. @throws BAD_PARAMETER, PARAMETER_NOT_OFFERED */
 export function readSourceChoice(query: URLSearchParams): SourceChoice {
+  // TiTiler's order of a mosaic, turned around.
+  if (query.has('reverse')) throw notOffered({ name: 'reverse' })
   const assetBands = new Map(query.getAll('asset_bidx').map((text) => bandsOfAsset('asset_bidx', text, '|')))
   const assets = query.getAll('assets').flatMap((text) => {
     if (!text.includes('|')) return text.split(',')

@@ -58,6 +58,7 @@ export function wmtsCapabilities(request: FastifyRequest, about: RasterDescripti
 `
 }
 
-function escapeXml(text: string): string {
+/** Text of an XML document. */
+export function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }

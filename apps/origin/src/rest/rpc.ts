@@ -36,7 +36,9 @@ export async function rpc(deps: RestScope, request: Named, reply: FastifyReply):
   const timeoutMs = timeoutOf(deps.limits, principal)
   const as = { principal, schema, readOnly: !isPost, rollback: preferences.rollback, timeoutMs, ...depthOf(request) }
   // The answer is sent after the commit, so that deferred errors reach the caller.
+  const warnings: string[] = []
   const respond = await runAs(deps.database, as, async (session) => {
+    using _listening = collectWarnings(session, warnings)
     const names = given ? given.names : [...new Set([...parameters].filter(isArgument).map(([name]) => name))]
     const fn = await resolveFunction(
       session,
@@ -79,7 +81,30 @@ export async function rpc(deps: RestScope, request: Named, reply: FastifyReply):
     const counted = preferences.count ? rows : { ...rows, total: null }
     return () => answer(reply, call, counted, partial(call, counted) ? 206 : 200)
   })
+  if (warnings.length > 0) reply.header('x-warnings', warnings.join('; '))
   return respond()
+}
+
+/** Warnings of an answer, and characters of each. */
+const MAX_WARNINGS = { count: 5, characters: 300 }
+
+/** Collects what functions say by `raise warning`, in the characters of a header, until it is disposed of. */
+function collectWarnings({ client }: Session, to: string[]): Disposable {
+  const listen = ({ severity, code, message = '' }: NoticeMessage): void => {
+    const text = message.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, MAX_WARNINGS.characters)
+    // The word depends on the language of the server, the class of the code does not.
+    const isWarning = severity === 'WARNING' || code?.startsWith('01') === true
+    if (isWarning && to.length < MAX_WARNINGS.count && !to.includes(text)) to.push(text)
+  }
+  client.on('notice', listen)
+  return { [Symbol.dispose]: () => client.off('notice', listen) }
+}
+
+/** The part of a notice of the server that is read. */
+interface NoticeMessage {
+  readonly severity?: string | undefined
+  readonly code?: string | undefined
+  readonly message?: string | undefined
 }
 
 interface Called {

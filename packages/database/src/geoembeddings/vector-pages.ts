@@ -90,7 +90,18 @@ export function vectorNumbers({ bytes, ends }: PackedBytes, dims: number): Float
   return numbers
 }
 
-/** SQL condition for rows `t` of sources by time or number, after `where true`. @throws the server's 22023 */
+/** Rows of a table, chosen by time and by source. */
+export interface ChosenPart {
+  /** SQL condition on a row `t`, after `where true`. */
+  readonly where: string
+  /** Rows that `since` and `until` leave out because they have no time; 0 without these. */
+  readonly rowsWithoutTime: number
+}
+
+/**
+ * Rows `t` of an embeddings table by their own time, where they have one, or that of their source, and by the numbers
+ * of sources. @throws the server's 22023
+ */
 export async function rowsOfSources(
   database: Queryable,
   tableName: string,
@@ -103,13 +114,18 @@ export async function rowsOfSources(
     readonly until?: string | undefined
     readonly sources?: readonly number[] | undefined
   },
-): Promise<string> {
-  const { rows } = await database.query<{ condition: string }>(
-    `select geoembeddings.rows_of_sources(geoembeddings.part_of(c, $2, $3, null, $4)) as condition
-     from geoembeddings.embeddings_catalogue c where c.table_name = $1`,
+): Promise<ChosenPart> {
+  const { rows } = await database.query<ChosenPart>(
+    `select case when r.by_row then (geoembeddings.part_in_time(c, $2, $3, $4, false)).rows
+         else geoembeddings.rows_of_sources(geoembeddings.part_of(c, $2, $3, null, $4)) end as where,
+       case when num_nonnulls($2::timestamptz, $3::timestamptz) > 0 then coalesce(geoembeddings.rows_without_time(c, r.by_row, $4), 0) else 0 end
+         as "rowsWithoutTime"
+     from geoembeddings.embeddings_catalogue c
+     cross join lateral (select geoembeddings.has_row_times(to_regclass(format('geoembeddings.%I', c.table_name))) as by_row) r
+     where c.table_name = $1`,
     [tableName, since ?? null, until ?? null, sources ?? null],
   )
-  return rows[0]?.condition ?? ''
+  return rows[0] ?? { where: '', rowsWithoutTime: 0 }
 }
 
 /** SQL condition that selects rows `t` of the sources with these numbers; none for an empty list. */

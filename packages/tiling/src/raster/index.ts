@@ -14,6 +14,7 @@ export type { TileReader, TileReaderOptions, TileReading } from './tile-reader.t
 export { footprint } from './footprint/footprint.ts'
 export type { Footprint } from './footprint/footprint.ts'
 export type { Position } from './footprint/outline.ts'
+export { splitAtAntimeridian } from './footprint/split.ts'
 export type { RenderResampling } from './render/layer.ts'
 export { RESAMPLINGS } from './render/layer.ts'
 export type { WantedSize } from './render/view.ts'

@@ -10,6 +10,12 @@ const RANGES: Readonly<Partial<Record<SampleType, readonly [number, number]>>> =
 }
 
 /**
+ * Values from this on, in either direction, are never data: writers fill with the largest single float, and state it
+ * rounded (-3.4e38) or not at all. GDAL takes such values for equal.
+ */
+export const NEVER_DATA = 3.39e38
+
+/**
  * Nodata as a sample of the raster, NaN for none. As in GDAL, integers drop the fraction, and a value outside of their
  * range (255.5 for bytes) masks nothing.
  */

@@ -83,7 +83,7 @@ export async function importRaster(
     metadata,
   })
   const objects = await thread.call('place', { areas: areas?.map(({ rings }) => rings) ?? null })
-  if (zarr !== null) await watch.time('download', zarr.fetch(objects))
+  const closed = zarr === null ? [] : await watch.time('download', zarr.fetch(objects))
   await watch.time('pool', thread.call('pool', { bands, statistics: [...statistics], rule: plan.rule, isUnit }))
   const counts = new VectorCounts(null)
   await watch.time('load', load(thread, { body, output, counts, dims, place: placerOf(inspected, areas, datetime) }))
@@ -93,7 +93,7 @@ export async function importRaster(
     dims,
     isUnit,
     metadata,
-    warnings: [...unused(body, zarr === null ? 'raster' : 'zarr'), ...counts.warnings()],
+    warnings: [...unused(body, zarr === null ? 'raster' : 'zarr'), ...closed, ...counts.warnings()],
   }
   return await output.publish(describeRaster(body, inspected, plan, { ...about, state: output.state }), watch)
 }

@@ -1,4 +1,5 @@
 import { WkbCursor, WkbError } from '@terrane/core/wkb'
+import { splitAtAntimeridian, type Position } from '@terrane/tiling/raster'
 
 /** Metres in a degree of a meridian, on a sphere of the Earth's mean radius. */
 const METERS_PER_DEGREE = (Math.PI / 180) * 6_371_008.8
@@ -11,6 +12,8 @@ export interface PlaceRings {
   readonly rings: readonly Float64Array[]
   /** The place had holes, which the table does not store. */
   readonly hasHoles: boolean
+  /** The place has a part on each side of the antimeridian, though it was written as one ring. */
+  readonly isSplit: boolean
 }
 
 const cursor = new WkbCursor()
@@ -29,11 +32,11 @@ export function ringsOfPlace(wkb: Uint8Array, groundSizeMeters: number | null): 
       if (groundSizeMeters === null) return null
       const [lng, lat] = position()
       const rings = onEarth(lng, lat) ? squareAround(lng, lat, groundSizeMeters) : []
-      return rings.length === 0 ? null : { rings, hasHoles: false }
+      return rings.length === 0 ? null : { rings, hasHoles: false, isSplit: false }
     }
     if (code !== POLYGON && code !== MULTIPOLYGON) return null
     const rings: Float64Array[] = []
-    let hasHoles = false
+    let [hasHoles, isSplit] = [false, false]
     const parts = code === MULTIPOLYGON ? cursor.count(9) : 1
     for (let part = 0; part < parts; part++) {
       if (code === MULTIPOLYGON && cursor.head() !== POLYGON) return null
@@ -41,11 +44,16 @@ export function ringsOfPlace(wkb: Uint8Array, groundSizeMeters: number | null): 
       for (let ring = 0; ring < count; ring++) {
         const positions = readRing()
         if (positions === null) return null
-        if (ring === 0) rings.push(positions)
-        else hasHoles = true
+        if (ring > 0) {
+          hasHoles = true
+          continue
+        }
+        const split = acrossAntimeridian(positions)
+        isSplit ||= split !== null && split.length > 1
+        rings.push(...(split ?? [positions]))
       }
     }
-    return rings.length === 0 ? null : { rings, hasHoles }
+    return rings.length === 0 ? null : { rings, hasHoles, isSplit }
   } catch (error) {
     if (error instanceof WkbError || error instanceof RangeError) return null
     throw error
@@ -77,12 +85,31 @@ function position(): [number, number] {
   return at
 }
 
+/** Longitudes may be one turn too far, as those of rasters from 0 to 360 degrees. */
 function onEarth(lng: number, lat: number): boolean {
-  return Math.abs(lng) <= 180 && Math.abs(lat) <= 90
+  return Math.abs(lng) <= 540 && Math.abs(lat) <= 90
+}
+
+/**
+ * The parts of a ring that meets the antimeridian: with longitudes beyond ±180, or with a side of more than 180 degrees,
+ * which is the short way around. A side of 360 degrees is one of the whole world. Null for other rings.
+ */
+function acrossAntimeridian(ring: Float64Array): Float64Array[] | null {
+  const positions: Position[] = []
+  let isPlain = true
+  for (let i = 0, turn = 0; i < ring.length; i += 2) {
+    const step = i === 0 ? 0 : ring[i]! - ring[i - 2]!
+    if (Math.abs(step) > 180 && Math.abs(step) < 360) turn -= Math.sign(step) * 360
+    const lng = ring[i]! + turn
+    isPlain &&= turn === 0 && Math.abs(lng) <= 180
+    positions.push([lng, ring[i + 1]!])
+  }
+  return isPlain ? null : splitAtAntimeridian(positions).map((part) => Float64Array.from(part.flat()))
 }
 
 /** Closed rings of a square in degrees: one, or two across the antimeridian. */
-function squareAround(lng: number, lat: number, meters: number): Float64Array[] {
+function squareAround(far: number, lat: number, meters: number): Float64Array[] {
+  const lng = Math.abs(far) > 180 ? far - 360 * Math.sign(far) : far
   const up = meters / 2 / METERS_PER_DEGREE
   const across = Math.min(180, up / Math.max(1e-6, Math.cos((lat * Math.PI) / 180)))
   const south = Math.max(-90, lat - up)

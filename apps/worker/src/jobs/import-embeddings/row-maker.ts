@@ -97,6 +97,10 @@ export class RowMaker {
     if (place.hasHoles) {
       this.#warnings.count('HOLES_FILLED', 'A table keeps outer rings: holes of areas were filled.', start + row + 1)
     }
+    if (place.isSplit) {
+      const message = 'Areas that reach over the antimeridian were cut there.'
+      this.#warnings.count('AREAS_SPLIT', message, start + row + 1)
+    }
     return place.rings
   }
 

@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { createWriteStream, existsSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import type { ImportEmbeddings } from '@terrane/contracts'
+import type { ImportEmbeddings, JobWarning } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
 import { parseForeignJson } from '@terrane/service'
 import { objectNotFound, objectTooLarge, type ArtifactStore } from '@terrane/storage'
@@ -34,8 +35,13 @@ export interface ZarrAddress {
 export interface ZarrSource {
   readonly folder: string
   readonly zarr: ZarrRaster
-  /** Copies objects; missing ones were never written. @throws OBJECT_TOO_LARGE when all have too many bytes */
-  fetch(keys: readonly string[]): Promise<void>
+  /**
+   * Copies objects; missing ones were never written.
+   *
+   * @returns a warning about objects that the server neither gave nor called missing
+   * @throws OBJECT_TOO_LARGE when all have too many bytes
+   */
+  fetch(keys: readonly string[]): Promise<readonly JobWarning[]>
 }
 
 /** The store of a request; null when it names a file. */
@@ -65,16 +71,51 @@ export async function openZarrSource(
   context: JobContext,
   { folder, maxBytes }: { readonly folder: string; readonly maxBytes: number },
 ): Promise<ZarrSource> {
-  const copy = copierOf(openerOf(body, address, context), folder, { context, maxBytes })
+  const forbidden = new Set<string>()
+  const open = openerOf(body, address, { context, forbidden })
+  const copy = copierOf(open, folder, { context, maxBytes })
+  let isClosed = true
   const json = async (key: string): Promise<Fields | null> => {
     const path = join(folder, key)
     if (!existsSync(path) && !(await copy(key, MAX_DOCUMENT_BYTES))) return null
+    isClosed = false
     return fieldsOf(parsed(key, await readFile(path, 'utf8')))
   }
-  const zarr = await findZarr({ json }, { path: address.path, array: body.columns?.vector ?? null })
-  const source = { folder, zarr, fetch: (keys: readonly string[]) => copyAll(keys, copy, context) }
-  await source.fetch(coordinateObjects(zarr))
-  return source
+  const place = { path: address.path, array: body.columns?.vector ?? null }
+  const zarr = await findZarr({ json }, place).catch((error: unknown) => {
+    if (forbidden.size === 0 || !isClosed) throw error
+    throw zarrUnusable({ why: 'its server answers HTTP status 403 for all of its metadata' })
+  })
+  const coordinates = coordinateObjects(zarr)
+  await copyAll(coordinates, copy, context)
+  const closed = coordinates.find((key) => forbidden.has(key))
+  if (closed !== undefined) throw zarrUnusable({ why: `its server answers HTTP status 403 for ${closed}` })
+  const fetch = async (keys: readonly string[]) => {
+    await copyAll(keys, copy, context)
+    if (keys.some((key) => forbidden.has(key))) await checkStillOpen(open, zarr)
+    return forbiddenWarning(keys, forbidden)
+  }
+  return { folder, zarr, fetch }
+}
+
+/** A signed URL may end during an import, and all that follows is forbidden then. @throws ZARR_UNUSABLE */
+async function checkStillOpen(open: Open, { vectors: { array } }: ZarrRaster): Promise<void> {
+  const name = array.version === 3 ? 'zarr.json' : '.zarray'
+  const body = await open(array.path === '' ? name : `${array.path}/${name}`, MAX_DOCUMENT_BYTES)
+  if (body === null) throw zarrUnusable({ why: 'its server gives no more of it since the import began' })
+  for await (const _ of body);
+}
+
+/** @throws ZARR_UNUSABLE when every object was forbidden */
+function forbiddenWarning(keys: readonly string[], forbidden: ReadonlySet<string>): JobWarning[] {
+  const closed = keys.filter((key) => forbidden.has(key))
+  const count = closed.length
+  if (count === 0) return []
+  if (count === keys.length)
+    throw zarrUnusable({ why: `its server answers HTTP status 403 for all of its ${count} chunks` })
+  const message =
+    'The server answers 403 for these objects and for objects that do not exist alike, so they were read as never written. Some may exist and be closed to the worker.'
+  return [{ code: 'OBJECTS_FORBIDDEN', message, count, examples: closed.slice(0, 10) }]
 }
 
 function parsed(key: string, text: string): unknown {
@@ -90,7 +131,11 @@ type Copy = (key: string, limit: number) => Promise<boolean>
 /** Opens an object; null when there is none. */
 type Open = (key: string, limit: number) => Promise<AsyncIterable<Uint8Array> | null>
 
-function openerOf({ url, storagePath }: ImportEmbeddings, { root }: ZarrAddress, context: JobContext): Open {
+function openerOf(
+  { url, storagePath }: ImportEmbeddings,
+  { root }: ZarrAddress,
+  { context, forbidden }: { readonly context: JobContext; readonly forbidden: Set<string> },
+): Open {
   const { fetch, project, signal } = context
   if (url === undefined) {
     const { bucket } = storagePath!
@@ -99,15 +144,31 @@ function openerOf({ url, storagePath }: ImportEmbeddings, { root }: ZarrAddress,
       return found && found.body
     }
   }
-  return async (key, maxBytes) => {
+  const get = (key: string, maxBytes: number) => {
     const address = new URL(url)
     address.pathname = `${root}/${key}`
     // A redirect would multiply over all objects, and lead to other hosts.
-    const answer = await fetch(address.href, { signal, maxBytes, redirect: 'manual', accept: [404] })
-    if (answer.status === 200) return answer.body
+    return fetch(address.href, { signal, maxBytes, redirect: 'manual', accept: [403, 404] })
+  }
+  // S3 answers 403 for what does not exist to a caller that may not list its bucket.
+  let hidesMissing: Promise<boolean> | null = null
+  const isHidden = async () => {
+    const answer = await get(randomUUID(), MAX_DOCUMENT_BYTES)
     answer.cancel()
-    if (answer.status === 404) return null
-    throw zarrUnusable({ why: `${address.host} answers with HTTP status ${answer.status}; redirects are not followed` })
+    return answer.status === 403
+  }
+  return async (key, maxBytes) => {
+    const answer = await get(key, maxBytes)
+    const { status } = answer
+    if (status === 200) return answer.body
+    answer.cancel()
+    if (status === 404) return null
+    if (status === 403 && (await (hidesMissing ??= isHidden()))) {
+      forbidden.add(key)
+      return null
+    }
+    const { host } = new URL(url)
+    throw zarrUnusable({ why: `${host} answers with HTTP status ${status} for ${key}; redirects are not followed` })
   }
 }
 

@@ -51,13 +51,13 @@ async function run(body: ClassifyEmbeddings, context: JobContext) {
     sources: await sourceVersions(database, body.table),
   }
   const change = body.mode === 'update' ? await changeOf(context, body.tableName, source) : null
-  const chosen = await chosenRows(database, body.table, body)
+  const { where: chosen, warnings: untimed } = await chosenRows(database, body.table, body)
   const where = change?.sources ? `${chosen} ${await conditionOfSources(database, change.sources)}` : chosen
   const head = await headOf(database, classifier)
   const output = await ClassTable.open(context, body.tableName, body.mode === 'replace')
   const filling = output.fill(table, head, classifier.classes, where)
   const counts = await watch.time('classify', filling)
-  const warnings = acceptWarnings(body.strict, warningsOf(counts, change, classifier))
+  const warnings = acceptWarnings(body.strict, [...untimed, ...warningsOf(counts, change, classifier)])
   const about = descriptionOf('classifyEmbeddings', body, table, { source, isOpen: classifier.isPublic })
   const describe = (measured: Measured) => ({
     ...classResult(body.tableName, classifier.classes, { counts, measured, about }),

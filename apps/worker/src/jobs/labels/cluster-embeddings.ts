@@ -47,7 +47,7 @@ async function run(body: ClusterEmbeddings, context: JobContext) {
   const watch = new Stopwatch()
   const table = await requireVectorTable(database, body.table)
   await checkOutput(database, body)
-  const where = await chosenRows(database, body.table, body)
+  const { where, warnings: untimed } = await chosenRows(database, body.table, body)
   const chosen = await countRows(database, body.table, where)
   const vectors = await watch.time('vectors', sampleVectors(context, table, { where, rows: chosen }))
   const rows = vectors.length / table.dims
@@ -60,7 +60,7 @@ async function run(body: ClusterEmbeddings, context: JobContext) {
   const names = Array.from({ length: k }, (_, c) => `cluster ${c + 1}`)
   const output = await ClassTable.open(context, body.tableName, body.mode === 'replace')
   const counts = await watch.time('classify', output.fill(table, head, names, where))
-  const warnings = acceptWarnings(body.strict, warningsOf(counts, chosen > mostRows(table), rows))
+  const warnings = acceptWarnings(body.strict, [...untimed, ...warningsOf(counts, chosen > mostRows(table), rows)])
   const { since, until, sourceNumbers } = body
   const source: ClassSource = {
     embeddings: body.table,

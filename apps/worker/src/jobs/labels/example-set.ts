@@ -62,6 +62,7 @@ function plain(name: string): string {
     .normalize('NFKC')
     .toLowerCase()
     .replaceAll(/[\s_-]+/g, ' ')
+    .trim()
 }
 
 /** Warning about names that differ only in case, spaces or Unicode composition, because each is a class of its own. */

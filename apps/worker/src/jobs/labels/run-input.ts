@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import type { JobWarning } from '@terrane/contracts'
 import type { Queryable } from '@terrane/database'
 import {
   checkSameVectors,
@@ -54,14 +55,16 @@ export interface ChosenRows {
   readonly sourceNumbers?: readonly number[]
 }
 
-/** Condition on a row `t`, to append to `where true`. @throws SOURCES_UNKNOWN */
+/** Condition on a row `t`, to append to `where true`, and a warning about rows without a time. @throws SOURCES_UNKNOWN */
 export async function chosenRows(
   database: Queryable,
   table: string,
   { since, until, sourceNumbers: sources }: ChosenRows,
-): Promise<string> {
+): Promise<{ readonly where: string; readonly warnings: readonly JobWarning[] }> {
   try {
-    return await rowsOfSources(database, table, { since, until, sources })
+    const { where, rowsWithoutTime: count } = await rowsOfSources(database, table, { since, until, sources })
+    const message = 'Rows without a time were left out, because since or until is given.'
+    return { where, warnings: count > 0 ? [{ code: 'ROWS_WITHOUT_TIME', message, count }] : [] }
   } catch (cause) {
     const { code, message } = cause as { code?: unknown; message: string }
     if (code !== '22023' && code !== '22008' && code !== '22007') throw cause

@@ -85,7 +85,7 @@ async function train(body: TrainClassifier, context: JobContext) {
   const step = (phase: string, message: string) => context.progress({ phase, message, done: 0, total: null, unit: '' })
   const table = await requireVectorTable(database, body.table)
   step('examples', 'finding the rows of the examples')
-  const where = await chosenRows(database, body.table, body)
+  const { where, warnings: untimed } = await chosenRows(database, body.table, body)
   const examples = await watch.time('examples', findExamples(database, body, where))
   const set = await watch.time('vectors', loadExamples(database, table, examples, body.head ?? 'logistic'))
   const options = fitOptions(body)
@@ -95,7 +95,8 @@ async function train(body: TrainClassifier, context: JobContext) {
   step('fit', 'learning from all examples')
   const { head, isConverged } = await watch.time('fit', thread.call('fit', { data: set.data, options }))
   const { names, counts } = set
-  const warnings = acceptWarnings(body.strict, [...set.warnings, ...judged.warnings, ...unfinished(isConverged)])
+  const found = [...untimed, ...set.warnings, ...judged.warnings, ...unfinished(isConverged)]
+  const warnings = acceptWarnings(body.strict, found)
   const { validation } = judged
   const temperature = validation?.temperature ?? 1
   const { owner, isPublic } = await readersOfExamples(database, body, table)

@@ -24,7 +24,7 @@ export async function readArea(read: WindowRead, method: AreaMethod): Promise<Re
   const alpha = new Uint8Array(count)
   const planes = sources.map(() => allocatePlane(raster, count))
   const area = new WeightedArea(window.width, valid)
-  const halfSpan = halfSpansOf(xy, width)
+  const halfSpan = halfSpansOf(read)
   for (let i = 0; i < count; i++) {
     const x = (xy[2 * i] as number) / chosen.factorX
     const y = (xy[2 * i + 1] as number) / chosen.factorY
@@ -44,18 +44,19 @@ export async function readArea(read: WindowRead, method: AreaMethod): Promise<Re
 }
 
 /** Half the box between the upper left and the lower right corner of a view's pixel, in pixels of the full resolution. */
-function halfSpansOf(xy: Float64Array, width: number): (i: number) => readonly [number, number] {
-  const rows = xy.length / 2 / width
+function halfSpansOf({ grid, steps, chosen }: WindowRead): (i: number) => readonly [number, number] {
+  const { xy, width, height: rows } = grid
+  // A side of one pixel has no neighbours.
+  const alone = [width === 1 ? steps.across * chosen.factorX : 0, rows === 1 ? steps.down * chosen.factorY : 0] as const
   return (i) => {
     const [column, row] = [i % width, Math.floor(i / width)]
     const [east, south] = [column + 1 < width ? i + 1 : i, row + 1 < rows ? i + width : i]
     const [west, north] = [column > 0 ? i - 1 : i, row > 0 ? i - width : i]
-    const span = (axis: number): number => {
+    const span = (axis: 0 | 1): number => {
       const across = ((xy[2 * east + axis] as number) - (xy[2 * west + axis] as number)) / Math.max(1, east - west)
       const down =
         ((xy[2 * south + axis] as number) - (xy[2 * north + axis] as number)) / Math.max(1, (south - north) / width)
-      const sum = Math.abs(across + down) / 2
-      // A view of a single pixel has no neighbours, so the raster's pixel at its centre is used.
+      const sum = (Math.abs(across + down) + alone[axis]) / 2
       return Number.isFinite(sum) && sum > 0 ? sum : TINY
     }
     return [span(0), span(1)]

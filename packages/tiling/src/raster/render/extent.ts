@@ -27,12 +27,12 @@ export function boxesOf({ crs, affine, width, height }: Georeference): LngLatBox
   }
 }
 
-/** One box around all; when it crosses the antimeridian, west is larger than east. */
+/** One box around all; when it crosses the antimeridian without going around the world, west is larger than east. */
 export function boundsOf(boxes: readonly LngLatBox[]): LngLatBox {
   const [south, north] = [Math.min(...boxes.map((b) => b[1])), Math.max(...boxes.map((b) => b[3]))]
   const east = boxes.find((box) => box[0] <= -180 && box[2] < 180)
   const west = boxes.find((box) => box[2] >= 180 && box[0] > -180)
-  if (boxes.length > 1 && east && west) return [west[0], south, east[2], north]
+  if (boxes.length > 1 && east && west && west[0] > east[2]) return [west[0], south, east[2], north]
   return [Math.min(...boxes.map((b) => b[0])), south, Math.max(...boxes.map((b) => b[2])), north]
 }
 

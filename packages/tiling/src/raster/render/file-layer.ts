@@ -23,6 +23,7 @@ import { bandsToRead, blockOfBand } from './pixels.ts'
 import type { ReadPixels } from './pixels.ts'
 import { toSource } from './placement.ts'
 import { stepsOf } from './steps.ts'
+import type { GridSteps } from './steps.ts'
 import type { Georeference } from './placement.ts'
 import { fittedSize, fullSize, wholeView } from './view.ts'
 import type { View } from './view.ts'
@@ -105,6 +106,7 @@ export function fileLayer(file: LayerFile, { affine, crs, clip }: FilePlace): La
 interface ViewPlan {
   readonly visible: PixelRect
   readonly grid: SourceGrid
+  readonly steps: GridSteps
   readonly chosen: ChosenLevel
   /** Planned reads that have not run yet, by choice. */
   readonly readings: Map<string, Reading>
@@ -126,9 +128,15 @@ function planView(
 ): ViewPlan {
   const project = toSource(view, place)
   const chosen = chooseLevel(raster, stepOf(project, visible))
-  const grid = projectPixels(project, visible, TOLERANCE * Math.min(chosen.factorX, chosen.factorY))
+  const tolerance = TOLERANCE * Math.min(chosen.factorX, chosen.factorY)
+  const grid = projectPixels(project, visible, tolerance)
+  // A view of one row or column has no neighbours to measure steps by.
+  const [width, height] = [Math.max(2, visible.width), Math.max(2, visible.height)]
+  const isThin = width > visible.width || height > visible.height
+  const measured = isThin ? projectPixels(project, { ...visible, width, height }, tolerance) : grid
+  const steps = stepsOf(measured, chosen)
   if (clip !== null) clipGrid(grid, clip)
-  return { visible, chosen, grid, readings: new Map() }
+  return { visible, chosen, grid, steps, readings: new Map() }
 }
 
 function clipGrid({ xy }: SourceGrid, { x, y, width, height }: PixelRect): void {
@@ -156,12 +164,20 @@ function readingOf(file: LayerFile, plan: ViewPlan, choice: LayerChoice): Readin
  * Number of pixels around a position that a method reads; null for the nearest one. The numbers of a palette have no
  * mean.
  */
-function reachOf({ raster }: LayerFile, { grid, chosen }: ViewPlan, resampling: RenderResampling): number | null {
+function reachOf({ raster }: LayerFile, { steps }: ViewPlan, resampling: RenderResampling): number | null {
   if (resampling === 'nearest' || (raster.palette !== null && resampling !== 'mode')) return null
-  if (resampling === 'bilinear') return 0.5
-  const steps = stepsOf(grid, chosen)
-  if (!(resampling in KERNELS)) return steps.across + steps.down + 1
-  return Math.ceil(KERNELS[resampling as KernelName].radius * Math.max(...wideningOf(steps)))
+  const kernel = kernelOf(steps, resampling)
+  if (kernel !== null) return Math.ceil(KERNELS[kernel].radius * Math.max(...wideningOf(steps)))
+  return resampling === 'bilinear' ? 0.5 : steps.across + steps.down + 1
+}
+
+/** From this step on, bilinear is widened: its four pixels would leave out others. Overviews keep views below it. */
+const COARSE_STEP = 1.95
+
+/** The kernel of a method; null for the methods without one. */
+function kernelOf({ across, down }: GridSteps, resampling: RenderResampling): KernelName | null {
+  if (resampling === 'bilinear') return Math.max(across, down) < COARSE_STEP ? null : 'triangle'
+  return resampling in KERNELS ? (resampling as KernelName) : null
 }
 
 /** @throws TILE_TOO_COARSE for a method whose result would be wrong without all pixels */
@@ -174,7 +190,8 @@ function fitsWindow({ width, height }: PixelRect, { bands, resampling }: LayerCh
 
 function readWindow(read: WindowRead, resampling: RenderResampling): Promise<ReadPixels> {
   if (resampling === 'average' || resampling === 'mode' || resampling === 'rms') return readArea(read, resampling)
-  return resampling === 'bilinear' || resampling === 'nearest' ? readBilinear(read) : readKernel(read, resampling)
+  const kernel = kernelOf(read.steps, resampling)
+  return kernel === null ? readBilinear(read) : readKernel(read, kernel)
 }
 
 function keyOf({ bands, nodata, resampling }: LayerChoice): string {
@@ -188,10 +205,11 @@ async function readPlan(file: LayerFile, plan: ViewPlan, wanted: LayerChoice): P
   plan.readings.delete(keyOf(wanted))
   if (need === null) return null
   onPlan(need.spans)
-  const { grid, chosen } = plan
-  const choice = { bands: wanted.bands, nodata: wanted.nodata ?? raster.nodata }
+  const { grid, steps, chosen } = plan
+  const { bands, keepsMissing } = wanted
+  const choice = { bands, nodata: wanted.nodata ?? raster.nodata, keepsMissing }
   const pixels = window
-    ? await readWindow({ raster, chosen, grid, window, choice, store }, wanted.resampling)
+    ? await readWindow({ raster, chosen, grid, steps, window, choice, store }, wanted.resampling)
     : await readNearest(raster, chosen, grid, choice, store)
   return pixels.alpha.some((value) => value > 0) ? pixels : null
 }

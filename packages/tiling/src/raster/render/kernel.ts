@@ -3,7 +3,6 @@ import type { WindowRead } from './load-window.ts'
 import { allocatePlane } from './pixels.ts'
 import type { Plane, ReadPixels } from './pixels.ts'
 import { roundTo } from '../scene/sample-types.ts'
-import { stepsOf } from './steps.ts'
 import type { GridSteps } from './steps.ts'
 
 /** A symmetric resampling kernel, which is zero at `radius` and beyond. */
@@ -17,6 +16,8 @@ export const KERNELS = {
   cubic: { radius: 2, weigh: cubic },
   cubic_spline: { radius: 2, weigh: spline },
   lanczos: { radius: 3, weigh: lanczos },
+  /** Bilinear of a view that is coarser. */
+  triangle: { radius: 1, weigh: (distance) => Math.max(0, 1 - Math.abs(distance)) },
 } as const satisfies Record<string, Kernel>
 
 export type KernelName = keyof typeof KERNELS
@@ -35,8 +36,8 @@ function widening(step: number): number {
 /**
  * Reads each pixel of a view as the weighted mean of the pixels around it; pixels without data do not count. The result
  * has no data when the nearest pixel has none, or, for `lanczos`, when more than half of the kernel is missing. `cubic`
- * without widening takes the bilinear mean where one of its sixteen pixels is missing. All as in gdalwarp, whose spline
- * is negative beyond its end when it is widened.
+ * without widening takes the bilinear mean where one of its sixteen pixels is missing. All as in gdalwarp, but that its
+ * spline is negative beyond its end when it is widened, and that no value exceeds the bits of a sample.
  *
  * @throws CORRUPT_TILE
  */
@@ -46,7 +47,7 @@ export async function readKernel(read: WindowRead, name: KernelName): Promise<Re
   const count = grid.xy.length / 2
   const alpha = new Uint8Array(count)
   const planes = sources.map(() => allocatePlane(raster, count))
-  const [wideX, wideY] = wideningOf(stepsOf(grid, chosen))
+  const [wideX, wideY] = wideningOf(read.steps)
   const isStrict = name === 'cubic' && wideX === 1 && wideY === 1
   const across = new Taps(KERNELS[name], wideX)
   const down = new Taps(KERNELS[name], wideY)
@@ -62,16 +63,14 @@ export async function readKernel(read: WindowRead, name: KernelName): Promise<Re
     const share = name === 'lanczos' || isStrict ? mean.validShare(across, down) : 1
     if (name === 'lanczos' && share < 0.5) continue
     if (isStrict && !(across.isWhole && down.isWhole && share === 1)) {
-      across.place(x - window.x, window.width, TRIANGLE)
-      down.place(y - window.y, window.height, TRIANGLE)
+      across.place(x - window.x, window.width, KERNELS.triangle)
+      down.place(y - window.y, window.height, KERNELS.triangle)
     }
     if (mean.write(across, down, planes, i)) alpha[i] = 255
   }
-  for (const plane of planes) roundTo(plane, raster.sampleType)
+  for (const plane of planes) roundTo(plane, raster.sampleType, raster.bitsPerSample)
   return { width: grid.width, height: grid.height, planes, alpha }
 }
-
-const TRIANGLE: Kernel = { radius: 1, weigh: (distance) => Math.max(0, 1 - Math.abs(distance)) }
 
 /** Pixels of one axis around a position, and their weights. */
 class Taps {

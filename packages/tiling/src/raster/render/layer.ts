@@ -26,6 +26,8 @@ export interface LayerChoice {
   /** Replaces the nodata value of the files; null for theirs. */
   readonly nodata: number | null
   readonly resampling: RenderResampling
+  /** Whether `nearest` of a file keeps pixels that have no data, so that the caller masks each band by itself. */
+  readonly keepsMissing?: boolean | undefined
 }
 
 /** Range of zooms of a layer in Web Mercator. */

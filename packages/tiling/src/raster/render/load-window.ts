@@ -9,12 +9,14 @@ import type { SourceGrid } from './grid.ts'
 import type { ChosenLevel } from './level.ts'
 import { allocatePlane, blockOfBand, offsetInPixel } from './pixels.ts'
 import type { BandChoice, Plane } from './pixels.ts'
+import type { GridSteps } from './steps.ts'
 
 /** A window of a level, and the positions of a view's pixels in the raster. */
 export interface WindowRead {
   readonly raster: RasterInfo
   readonly chosen: ChosenLevel
   readonly grid: SourceGrid
+  readonly steps: GridSteps
   readonly window: PixelRect
   readonly choice: BandChoice
   readonly store: BlockStore
@@ -63,7 +65,7 @@ export async function loadWindow({
   window,
   choice,
   store,
-}: Omit<WindowRead, 'grid'>): Promise<LoadedWindow> {
+}: Omit<WindowRead, 'grid' | 'steps'>): Promise<LoadedWindow> {
   const size = window.width * window.height
   const sources = choice.bands.map(() => allocatePlane(raster, size))
   const marks = new Uint16Array(size)

@@ -2,9 +2,9 @@ import type { RasterInfo, RasterLevel } from '../raster-info.ts'
 import type { BlockStore } from './blocks.ts'
 import type { SourceGrid } from './grid.ts'
 import type { ChosenLevel } from './level.ts'
-import { storedNodata } from '../stored-nodata.ts'
+import { NEVER_DATA, storedNodata } from '../stored-nodata.ts'
 import { allocatePlane, bandsToRead, blockOfBand, offsetInPixel } from './pixels.ts'
-import type { BandChoice, ReadPixels } from './pixels.ts'
+import type { BandChoice, Plane, ReadPixels } from './pixels.ts'
 
 /** The pixels of a view, grouped by block of a level. */
 export interface Visits {
@@ -101,11 +101,13 @@ export async function readNearest(
     const top = 255 / (2 ** raster.bitsPerSample - 1)
     for (const pixel of visits.order) alpha[pixel] = Math.round((transparency[pixel] as number) * top)
   }
-  dropMissing(
-    colors.map((band) => planes.get(band) as Float32Array),
-    alpha,
-    storedNodata(choice.nodata, raster),
-  )
+  if (choice.keepsMissing !== true) {
+    dropMissing(
+      colors.map((band) => planes.get(band) as Float32Array),
+      alpha,
+      storedNodata(choice.nodata, raster),
+    )
+  }
   if (chosen.mask) await dropMasked(chosen.mask, raster, grid, alpha, store)
   const wanted = raster.palette === null ? choice.bands : [0]
   return {
@@ -116,15 +118,15 @@ export async function readNearest(
   }
 }
 
-/** A pixel is missing when all its bands are nodata, or one of them is not finite. */
-function dropMissing(planes: readonly Float32Array[], alpha: Uint8Array, nodata: number): void {
+/** A pixel is missing when all its bands are nodata, or one of them is not finite or {@link NEVER_DATA}. */
+export function dropMissing(planes: readonly Plane[], alpha: Uint8Array, nodata: number): void {
   for (let i = 0; i < alpha.length; i++) {
     if (alpha[i] === 0) continue
     let missing = 0
     for (const plane of planes) {
       const value = plane[i] as number
       if (value === nodata) missing++
-      else if (value - value !== 0) missing = planes.length
+      else if (!(value < NEVER_DATA && value > -NEVER_DATA)) missing = planes.length
     }
     if (missing >= planes.length) alpha[i] = 0
   }

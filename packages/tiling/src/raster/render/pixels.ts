@@ -19,6 +19,8 @@ export interface BandChoice {
   readonly bands: readonly number[]
   /** Replaces the nodata value of the file; null for none. */
   readonly nodata: number | null
+  /** As of a layer's choice. */
+  readonly keepsMissing?: boolean | undefined
 }
 
 export function allocatePlane({ sampleType }: RasterInfo, count: number): Plane {

@@ -40,11 +40,17 @@ export function samplesOf(values: Float64Array, type: SampleType): Samples {
   return samples
 }
 
-/** Rounds numbers to an integer type in place: half away from zero, and clamped. Other types are unchanged. */
-export function roundTo(values: Float32Array | Float64Array, type: SampleType): void {
+/**
+ * Rounds numbers to an integer type in place: half away from zero, and clamped to the bits that are used. Other types are
+ * unchanged.
+ *
+ * @param usedBits bits of an unsigned sample; all bits of the type when absent
+ */
+export function roundTo(values: Float32Array | Float64Array, type: SampleType, usedBits?: number): void {
   const whole = WHOLE[type]
   if (whole === undefined) return
-  const [bits, signed] = whole
+  const signed = whole[1]
+  const bits = signed ? whole[0] : Math.min(whole[0], usedBits ?? whole[0])
   const low = signed ? -(2 ** (bits - 1)) : 0
   const high = low + 2 ** bits - 1
   for (let i = 0; i < values.length; i++) {

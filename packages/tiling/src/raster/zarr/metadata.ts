@@ -72,6 +72,13 @@ const V2_TYPES: Readonly<Record<string, ZarrType>> = {
   f8: 'float64',
 }
 
+/** Members of an array's metadata of version 3; readers refuse others, unless they are marked as not needed. */
+const V3_MEMBERS = new Set(
+  'zarr_format node_type shape data_type chunk_grid chunk_key_encoding codecs fill_value attributes dimension_names consolidated_metadata'.split(
+    ' ',
+  ),
+)
+
 /** Bytes of a sample; null for a type that is not read. */
 export function bytesOf(type: string): number | null {
   return Object.hasOwn(BYTES, type) ? BYTES[type as ZarrType] : null
@@ -134,6 +141,8 @@ function arrayOfV3(path: string, meta: Fields): ZarrArray {
   if (sharding && (codecs.length > 1 || place !== 'end')) {
     throw zarrUnusable({ why: 'its shards are encoded, or have their index at the start' })
   }
+  const foreign = Object.keys(meta).find((name) => !V3_MEMBERS.has(name) && isNeeded(meta[name]))
+  if (foreign !== undefined) throw zarrUnusable({ why: `its metadata have "${foreign}", which is not understood` })
   const encoding = fieldsOf(meta['chunk_key_encoding'])
   const isDefault = encoding['name'] === 'default'
   if (!isDefault && encoding['name'] !== 'v2') throw zarrUnusable({ why: 'its chunk keys are encoded in another way' })
@@ -150,6 +159,12 @@ function arrayOfV3(path: string, meta: Fields): ZarrArray {
     fill: numberOf(meta['fill_value']),
     attributes: fieldsOf(meta['attributes']),
   })
+}
+
+/** Whether a reader has to understand an unknown member: yes, unless it is empty or marked as optional. */
+function isNeeded(value: unknown): boolean {
+  const isEmpty = value === null || (Array.isArray(value) && value.length === 0)
+  return !isEmpty && fieldsOf(value)['must_understand'] !== false
 }
 
 function arrayOfV2(path: string, meta: Fields, attributes: Fields): ZarrArray {

@@ -16,7 +16,7 @@ interface ChannelRun {
 
 /**
  * Pools bands of an array of a store in a folder: each chunk is read once, and chunks without a zone are not read.
- * Chunks of all bands that were never written have no vectors.
+ * Where chunks of all bands were never written, or hold the fill value alone, there are no vectors.
  *
  * @throws ZARR_UNUSABLE, BAND_OUT_OF_RANGE
  */
@@ -35,24 +35,34 @@ export async function poolZarr(
   const { pool } = startPool(raster, { ...request, rule })
   const read = await openChunks(folder, array)
   const readScales = scales === null ? null : await openChunks(folder, scales.array)
+  const scalesAt = async (position: readonly number[]) => (await readScales!(position)) ?? filled(scales!.array)
   const thickness = array.chunk[axes.band!]!
   const layers = Math.ceil(raster.samplesPerPixel / thickness)
   const objects = [...cellsOf(vectors, array.object, zones)]
   for (const [done, object] of objects.entries()) {
     onProgress?.({ done, total: objects.length })
     for (const cell of cellsOf(vectors, array.chunk, zones, object)) {
-      const factors = await readScales?.(positionOf(scales!, scales!.array.chunk, { ...cell, band: 0 }))
-      if (factors === null) continue
-      for (let layer = 0; layer < layers; layer++) {
-        const runs = runsOf(bands, layer * thickness, thickness)
-        if (runs.length === 0) continue
-        const chunk =
-          (await read(positionOf(vectors, array.chunk, { ...cell, band: layer }))) ??
-          (layers === 1 ? null : filled(array))
-        if (chunk === null || (layers === 1 && isFill(chunk, array.fill))) continue
+      const factors =
+        scales === null ? null : await scalesAt(positionOf(scales, scales.array.chunk, { ...cell, band: 0 }))
+      if (scales !== null && factors === null) continue
+      const add = (chunk: ZarrChunk, runs: readonly ChannelRun[]): void => {
         const scaled = factors ? scaledBy(chunk, axes, { factors, axes: scales!.axes, cell, thickness, nodata }) : chunk
         addRuns(pool, scaled, { cell, axes, runs })
       }
+      const unwritten: ChannelRun[][] = []
+      let isWritten = false
+      for (let layer = 0; layer < layers; layer++) {
+        const runs = runsOf(bands, layer * thickness, thickness)
+        if (runs.length === 0) continue
+        const chunk = await read(positionOf(vectors, array.chunk, { ...cell, band: layer }))
+        if (chunk === null || isFill(chunk, array.fill)) unwritten.push(runs)
+        else {
+          isWritten = true
+          add(chunk, runs)
+        }
+      }
+      const empty = isWritten && unwritten.length > 0 ? filled(array) : null
+      if (empty !== null) for (const runs of unwritten) add(empty, runs)
     }
   }
   return pool

@@ -9,7 +9,7 @@ import type { ReadPixels } from '../pixels.ts'
 import type { Picture } from '../paint.ts'
 import type { RasterRenderer } from '../renderer.ts'
 import type { RenderStyle } from '../style.ts'
-import { namesOf, readValues } from '../values/derive.ts'
+import { namesOf, readEachBand, readValues } from '../values/derive.ts'
 import type { ViewValues } from '../values/derive.ts'
 import { encodeGeoTiff } from '../values/geotiff.ts'
 import { encodeNpy } from '../values/npy.ts'
@@ -37,15 +37,17 @@ export async function answer(renderer: RasterRenderer, request: RenderRequest): 
   if (request.kind === 'picture') return drawn(renderer, request)
   const { layer } = renderer
   const view = viewOf(layer, request.area)
-  const found = await valuesOf(layer, view, request)
+  const found = await readEachBand(layer, view, request.style, opaqueBands(layer))
   if (request.kind === 'point') return pointOf(layer, request, found)
-  if (found === null && visibleRect(view, layer.boxes) === null) return null
-  const { pixels, names, descriptions } = found ?? emptyValues(layer, view, request.style)
+  if (found.every(({ values }) => values === null) && visibleRect(view, layer.boxes) === null) return null
+  const cut = found.map(({ style, values }) => cutValues(values, view, request.area) ?? emptyValues(layer, view, style))
   return Object.fromEntries(
-    pixels.planes.map((plane, i) => {
-      const statistics = bandStatistics(plane, pixels.alpha, request.options)
-      return [names[i], { ...statistics, description: descriptions[i] }]
-    }),
+    cut.flatMap(({ pixels, names, descriptions }) =>
+      pixels.planes.map((plane, i) => {
+        const statistics = bandStatistics(plane, pixels.alpha, request.options)
+        return [names[i], { ...statistics, description: descriptions[i] }]
+      }),
+    ),
   ) satisfies RasterStatistics
 }
 
@@ -61,18 +63,23 @@ function emptyValues(
 }
 
 async function drawn(renderer: RasterRenderer, request: PictureRequest): Promise<Uint8Array | null> {
-  const { style, format, mask, area } = request
+  const { style, format, mask, area, background } = request
   const { layer } = renderer
   const view = viewOf(layer, area)
   const isColored = style.rescale !== undefined || style.colormap !== undefined || style.colorFormula !== undefined
   if ((format === 'npy' || format === 'tif') && !isColored) {
-    const values = await valuesOf(layer, view, request)
+    const found = await valuesOf(layer, view, request)
+    const type = style.unscale === true ? 'float64' : layer.raster.sampleType
+    const values =
+      found ?? (background === undefined ? null : { ...emptyValues(layer, view, style), type, isPicture: false })
     return values && encodeValues(values, view, layer, { format, mask })
   }
   const whole = await renderer.render(view, style)
-  const picture = whole && cutPicture(whole, view, area)
+  const { width, height } = view
+  const blank = background === undefined ? null : { width, height, rgba: new Uint8Array(4 * width * height) }
+  const picture = (whole && cutPicture(whole, view, area)) ?? blank
   if (picture === null) return null
-  if (format !== 'npy' && format !== 'tif') return encodePicture(picture, format, mask)
+  if (format !== 'npy' && format !== 'tif') return encodePicture(picture, format, mask, background)
   return encodeValues(valuesOfPicture(picture, style), view, layer, { format, mask })
 }
 
@@ -119,25 +126,40 @@ async function valuesOf(
   view: View,
   { area, style }: { readonly area: Area; readonly style: RenderStyle },
 ): Promise<ViewValues | null> {
-  const values = await readValues(layer, view, style, opaqueBands(layer))
+  return cutValues(await readValues(layer, view, style, opaqueBands(layer)), view, area)
+}
+
+/** The values within the shape of an area; null without any. */
+function cutValues(values: ViewValues | null, view: View, area: Area): ViewValues | null {
   if (values === null || area.type !== 'box' || area.shape === null) return values
   const pixels: ReadPixels = cutShape(values.pixels, view, area.shape)
   return pixels.alpha.some((value) => value > 0) ? { ...values, pixels } : null
 }
 
-/** Null outside; a position without data has null for each band. */
-function pointOf(layer: Layer, { area, style }: PointRequest, values: ViewValues | null): PointValues | null {
-  if (values) {
-    const { pixels, names, descriptions } = values
-    return { values: pixels.planes.map((plane) => plane[0] as number), names, descriptions }
-  }
+/** Null outside; a band without data at the position has null. */
+function pointOf(
+  layer: Layer,
+  { area }: PointRequest,
+  found: Awaited<ReturnType<typeof readEachBand>>,
+): PointValues | null {
   const [lng, lat] = area.position
   const isInside = layer.boxes.some(
     ([west, south, east, north]) => lng >= west && lng <= east && lat >= south && lat <= north,
   )
-  if (!isInside) return null
-  const { names, descriptions } = namesOf(layer, style, opaqueBands(layer))
-  return { values: names.map(() => null), names, descriptions }
+  if (!isInside && found.every(({ values }) => values === null)) return null
+  const parts = found.map(({ style, values }) => {
+    if (values === null) {
+      const { names, descriptions } = namesOf(layer, style, opaqueBands(layer))
+      return { values: names.map(() => null), names, descriptions }
+    }
+    const { pixels, names, descriptions } = values
+    return { values: pixels.planes.map((plane) => plane[0] as number), names, descriptions }
+  })
+  return {
+    values: parts.flatMap(({ values }) => values),
+    names: parts.flatMap(({ names }) => names),
+    descriptions: parts.flatMap(({ descriptions }) => descriptions),
+  }
 }
 
 function viewOf(layer: Layer, area: Area): View {

@@ -63,6 +63,8 @@ export type RenderRequest =
       readonly format: PictureFormat
       /** False for a picture without transparency. */
       readonly mask: boolean
+      /** Color under a picture without transparency (`#rrggbb`). With it a picture outside of the raster is blank, not null. */
+      readonly background?: string
     }
   | {
       readonly kind: 'statistics'

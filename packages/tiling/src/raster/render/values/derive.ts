@@ -1,8 +1,11 @@
 import { isPlainLngLat } from '../../crs/catalogue.ts'
 import type { RasterInfo, SampleType } from '../../raster-info.ts'
+import { storedNodata } from '../../stored-nodata.ts'
 import { bandsOf } from '../bands.ts'
 import { algorithmUnreadable, expressionUnreadable, valuesTooMany } from '../errors.ts'
-import type { Layer } from '../layer.ts'
+import { addCost } from '../layer.ts'
+import type { Layer, LayerChoice } from '../layer.ts'
+import { dropMissing } from '../nearest.ts'
 import type { ReadPixels } from '../pixels.ts'
 import type { RenderStyle } from '../style.ts'
 import { MERCATOR_EDGE } from '../view.ts'
@@ -48,6 +51,62 @@ export async function readValues(
   return pixels.alpha.some((value) => value > 0) ? { ...named, pixels } : null
 }
 
+/**
+ * The values of a view of a file band by band, each with the pixels that are valid in it alone: a pixel of a picture is
+ * missing where all bands are nodata, or one is not finite. Expressions, algorithms, scenes and mosaics are read as one.
+ * Null for a band without a valid pixel.
+ *
+ * @throws what {@link readValues} throws
+ */
+export async function readEachBand(
+  layer: Layer,
+  view: View,
+  style: RenderStyle,
+  fallback: readonly number[],
+): Promise<{ readonly style: RenderStyle; readonly values: ViewValues | null }[]> {
+  const isDerived = style.expression !== undefined || style.algorithm !== undefined
+  const bands = style.bidx ? bandsOf(layer.raster, style.bidx) : fallback
+  const isOne = isDerived || layer.reference !== null || bands.length === 1 || !mayMissBands(layer, style)
+  const choice = choiceOf(bands, style)
+  const needs = isOne ? [] : layer.needs(view, choice)
+  // Bands of a scene are in files of their own, which are fetched together.
+  if (isOne || needs.length > 1) return [{ style, values: await readValues(layer, view, style, fallback) }]
+  checkCount(view.width * view.height * bands.length)
+  const isNearest = choice.resampling === 'nearest'
+  const read = isNearest ? await layer.read(view, { ...choice, keepsMissing: true }) : null
+  // Each read of another method decodes all bands of a file that has them pixel by pixel.
+  const reads = isNearest || layer.raster.planar ? 1 : bands.length
+  addCost(0, needs.map((need) => ({ ...need, pixels: need.pixels * reads }))) // prettier-ignore
+  const found = []
+  for (const [i, band] of bands.entries()) {
+    const own = { ...style, bidx: [band + 1] }
+    const from = isNearest ? { ...layer, read: () => Promise.resolve(bandOf(layer, read, i, style)) } : layer
+    found.push({ style: own, values: await readValues(from, view, own, fallback) })
+  }
+  return found
+}
+
+/** A band of pixels that were read with missing ones among them. */
+function bandOf({ raster }: Layer, read: ReadPixels | null, i: number, { nodata }: RenderStyle): ReadPixels | null {
+  if (read === null) return null
+  const [planes, alpha] = [[read.planes[i]!], read.alpha.slice()]
+  dropMissing(planes, alpha, storedNodata(nodata ?? raster.nodata, raster))
+  return { ...read, planes, alpha }
+}
+
+/** Whether a pixel may have a value in one band and none in another. */
+function mayMissBands({ raster }: Layer, { nodata }: RenderStyle): boolean {
+  return (nodata ?? raster.nodata) !== null || raster.sampleType.startsWith('float')
+}
+
+function choiceOf(bands: readonly number[], { nodata, resampling }: RenderStyle): LayerChoice {
+  return { bands, nodata: nodata ?? null, resampling: resampling ?? 'nearest' }
+}
+
+function checkCount(values: number): void {
+  if (values > MAX_VALUES) throw valuesTooMany({ values, limit: MAX_VALUES })
+}
+
 async function readBands(
   layer: Layer,
   view: View,
@@ -62,13 +121,8 @@ async function readBands(
       ? bandsOf(raster, style.bidx)
       : fallback
   const count = view.width * view.height
-  const values = count * Math.max(bands.length, expression?.parts.length ?? 0)
-  if (values > MAX_VALUES) throw valuesTooMany({ values, limit: MAX_VALUES })
-  const read = await layer.read(view, {
-    bands,
-    nodata: style.nodata ?? null,
-    resampling: style.resampling ?? 'nearest',
-  })
+  checkCount(count * Math.max(bands.length, expression?.parts.length ?? 0))
+  const read = await layer.read(view, choiceOf(bands, style))
   if (read === null) return null
   const planes = read.planes.map((plane, i) => {
     const { scale, offset } = raster.bands[bands[i] as number] ?? { scale: 1, offset: 0 }

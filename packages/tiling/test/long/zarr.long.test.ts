@@ -7,18 +7,23 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tileZones } from '../../src/raster/index.ts'
 import { fieldsOf, findZarr, inspectZarr, poolZarr } from '../../src/raster/zarr/index.ts'
 
-const script = readFileSync(join(import.meta.dirname, 'zarr-gdal.py'), 'utf8')
-// oxlint-disable-next-line node/no-process-env -- The command that runs Python with GDAL's bindings.
-const oracle = [process.env['GDAL_PYTHON'] ?? 'python3', 'python3', '/usr/bin/python3']
-  .map((command) => command.split(' '))
-  .find(([command, ...more]) => {
-    const look = 'import numpy; from osgeo import gdal; assert gdal.GetDriverByName("Zarr")'
-    return spawnSync(command!, [...more, '-c', look]).status === 0
-  })
+/** The command of a Python that can run a line of code. */
+const pythonWith = (look: string): string[] | undefined =>
+  // oxlint-disable-next-line node/no-process-env -- The command that runs Python with GDAL's bindings.
+  [process.env['GDAL_PYTHON'] ?? 'python3', 'python3', '/usr/bin/python3']
+    .map((command) => command.split(' '))
+    .find(([command, ...more]) => spawnSync(command!, [...more, '-c', look]).status === 0)
+
+const oracle = pythonWith('import numpy; from osgeo import gdal; assert gdal.GetDriverByName("Zarr")')
 const there = oracle !== undefined
+const zarrPython = pythonWith('import zarr; assert zarr.__version__.startswith("3.")')
 
 test.skipIf(there)('SKIPPED: no Python with NumPy and GDAL with its driver of Zarr (GDAL_PYTHON)', () => {
   expect(there).toBe(false)
+})
+
+test.skipIf(zarrPython !== undefined)('SKIPPED: no Python with zarr 3 (GDAL_PYTHON; python3-zarr in Debian 13)', () => {
+  expect(zarrPython).toBeUndefined()
 })
 
 interface Reading {
@@ -33,9 +38,9 @@ interface Store {
   readonly reading: Reading
 }
 
-function ask(jobs: readonly object[]): Store[] {
-  const [command, ...more] = oracle!
-  const { stdout, stderr, status } = spawnSync(command!, [...more, '-c', script], {
+function ask(jobs: readonly object[], script: string, [command, ...more]: readonly string[]): Store[] {
+  const code = readFileSync(join(import.meta.dirname, script), 'utf8')
+  const { stdout, stderr, status } = spawnSync(command!, [...more, '-c', code], {
     input: JSON.stringify(jobs),
     encoding: 'utf8',
     maxBuffer: 2 ** 28,
@@ -111,21 +116,52 @@ function objectsOf(array: (typeof OURS)[number]): Store['objects'] {
   return Object.fromEntries([...objects].map(([key, bytes]) => [key, Buffer.from(bytes).toString('base64')]))
 }
 
-describe.runIf(there)('stores beside GDAL', () => {
-  let folder: string
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'terrane-zarr-'))
-  })
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'terrane-zarr-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  const compare = async (jobs: readonly { readonly name: string }[]) => {
-    const stores = ask(jobs).map(({ objects, reading }, i) => ({ name: jobs[i]!.name, objects, reading }))
-    const ours = await Promise.all(
-      stores.map(async ({ name, objects }) => [name, await readStore(put(join(folder, name), objects))]),
+/** A store by its name, and what its script makes of it. */
+type Job = Readonly<Record<string, unknown>> & { readonly name: string }
+
+async function compare(jobs: readonly Job[], script = 'zarr-gdal.py', python = oracle) {
+  const stores = ask(jobs, script, python!).map(({ objects, reading }, i) => ({
+    name: jobs[i]!.name,
+    objects,
+    reading,
+  }))
+  const ours = await Promise.all(
+    stores.map(async ({ name, objects }) => [name, await readStore(put(join(folder, name), objects))]),
+  )
+  return { ours, theirs: stores.map(({ name, reading }) => [name, reading]) }
+}
+
+describe.runIf(zarrPython !== undefined)('stores beside zarr-python', () => {
+  test('of version 3, with its codecs, shards, orders and keys, have the same values', async () => {
+    const chunks = [2, 3, 4]
+    const { ours, theirs } = await compare(
+      [
+        { name: 'raw int8', dtype: 'int8', chunks },
+        { name: 'gzip', dtype: 'int16', chunks, codec: 'gzip' },
+        { name: 'zstd, big-endian', dtype: 'float32', chunks, codec: 'zstd', bigEndian: true },
+        { name: 'blosc of zstd', dtype: 'float64', chunks, codec: 'blosc' },
+        { name: 'blosc of lz4', dtype: 'float32', chunks, codec: 'lz4' },
+        { name: 'transposed', dtype: 'int8', chunks, codec: 'zstd', order: [2, 0, 1] },
+        { name: 'half floats in shards', dtype: 'float16', chunks: [1, 2, 2], shards: [4, 4, 4], codec: 'zstd' },
+        { name: 'shards of transposed chunks', dtype: 'int16', chunks: [2, 3, 1], shards: [4, 6, 4], codec: 'gzip', order: [1, 0, 2] }, // prettier-ignore
+        { name: 'dots', dtype: 'uint8', chunks, codec: 'gzip', separator: '.' },
+        { name: 'keys of version 2', dtype: 'int8', chunks, keys: 'v2', separator: '.' },
+        { name: 'consolidated, NaN as fill', dtype: 'float32', chunks: [5, 7, 1], codec: 'zstd', fill_value: 'NaN', isConsolidated: true }, // prettier-ignore
+      ],
+      'zarr-python.py',
+      zarrPython,
     )
-    return { ours, theirs: stores.map(({ name, reading }) => [name, reading]) }
-  }
+    expect(ours).toEqual(theirs)
+  })
+})
 
+describe.runIf(there)('stores beside GDAL', () => {
   test('of version 2 by the writer of the tests have the same values, transform and reference system', async () => {
     const { ours, theirs } = await compare(OURS.map((array, i) => ({ name: `ours ${i}`, objects: objectsOf(array) })))
     expect(ours).toEqual(theirs)

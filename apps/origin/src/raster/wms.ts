@@ -1,0 +1,212 @@
+import type { Http } from '@terrane/service'
+import { toLngLat, type RasterDescription, type RenderPool } from '@terrane/tiling/raster'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { abortOnDisconnect } from '../abort-on-disconnect.ts'
+import { boxOf, epsgOf, type RequestBox } from './crs-parameters.ts'
+import { badParameter, notOffered, tileOutside } from './errors.ts'
+import { formatOf, integer, number, oneOf, readStyle, sideOf, truth } from './parameters.ts'
+import type { Pictures } from './pictures.ts'
+import { queryOf, type FindRaster } from './request.ts'
+import { escapeXml } from './wmts.ts'
+
+const VERSIONS = ['1.1.1', '1.3.0'] as const
+const FORMATS = { 'image/png': 'png', 'image/jpeg': 'jpeg', 'image/webp': 'webp', 'image/tiff': 'tif' } as const
+/** CRS that the capabilities offer: clients know their axes. */
+const OFFERED = ['EPSG:3857', 'EPSG:4326', 'CRS:84'] as const
+/** Projected CRS whose first axis is known to be that of x, as WMS 1.3.0 wants it: Web Mercator and UTM. */
+const X_FIRST = /^(?:3857|32[67]\d\d)$/
+
+/** `/raster/v1/wms`: a raster as a layer of a Web Map Service; `LAYERS` is its `url`, further parameters are those of pictures. */
+export function wmsRoute(
+  app: Http,
+  { pictures, pool, find }: { pictures: Pictures; pool: RenderPool; find: FindRaster },
+): void {
+  const ask = abortOnDisconnect(async (request, reply, signal) => {
+    const wms = parametersOf(request)
+    const wanted = oneOf('REQUEST', (wms.get('request') ?? '').toLowerCase(), [
+      'getcapabilities',
+      'getmap',
+      'getfeatureinfo',
+    ])
+    layerOf(wms, 'layers')
+    if (wanted === 'getcapabilities') {
+      oneOf('SERVICE', (wms.get('service') ?? '').toUpperCase(), ['WMS'])
+      return reply.type('text/xml').send(capabilities(request, await pictures.describe(request, signal, null), wms))
+    }
+    const map = mapOf(wms)
+    if (wanted === 'getmap') return getMap(request, reply, { wms, map, pictures, signal })
+    const position = positionOf(wms, map)
+    const { image } = await find(request, signal, [...position, ...position])
+    const area = { type: 'point', position } as const
+    const found = await pool.point(image, { kind: 'point', area, style: styleOf(request) }, signal)
+    if (found === null) throw tileOutside()
+    if (wms.get('info_format') === 'application/json') return { values: found.values, band_names: found.names }
+    return reply.type('text/plain').send(found.values.join())
+  })
+  const query = Type.Object({}, { additionalProperties: Type.Unsafe({}) })
+  app.get('/raster/v1/wms', { schema: { querystring: query }, config: { quiet: true } }, ask)
+}
+
+/** Parameters of WMS, whose names are written in any case; the others are those of pictures. */
+const NAMES = new Set(
+  'service request version layers styles crs srs bbox width height format transparent bgcolor exceptions time elevation sld sld_body query_layers info_format feature_count i j x y dpi map_resolution format_options'.split(
+    ' ',
+  ),
+)
+
+function parametersOf(request: FastifyRequest): URLSearchParams {
+  const found = new URLSearchParams()
+  for (const [name, value] of queryOf(request)) {
+    const plain = name.toLowerCase()
+    if (plain === 'url')
+      throw badParameter({ name, value: value.slice(0, 100), wanted: 'LAYERS names the raster here' })
+    if (!NAMES.has(plain)) continue
+    if (found.has(plain)) throw badParameter({ name, value: value.slice(0, 60), wanted: 'one value is wanted' })
+    found.set(plain, value)
+  }
+  for (const name of ['time', 'elevation', 'sld', 'sld_body'])
+    if (found.get(name)) throw notOffered({ name: name.toUpperCase() })
+  return found
+}
+
+/** The style by the parameters that are not of WMS. */
+function styleOf(request: FastifyRequest) {
+  return readStyle(new URLSearchParams([...queryOf(request)].filter(([name]) => !NAMES.has(name.toLowerCase()))))
+}
+
+/** The raster that a request for WMS names; empty for none. */
+export function layerUrl(query: URLSearchParams): string {
+  return [...query].find(([name]) => name.toLowerCase() === 'layers')?.[1] ?? ''
+}
+
+/** @throws BAD_PARAMETER without a layer, and with several */
+function layerOf(wms: URLSearchParams, name: 'layers' | 'query_layers'): string {
+  const layer = wms.get(name) ?? ''
+  if (layer !== '' && !/,(?:storage|https?|embeddings):/.test(layer)) return layer
+  throw badParameter({
+    name: name.toUpperCase(),
+    value: layer.slice(0, 100),
+    wanted: 'the url of one raster is wanted',
+  })
+}
+
+interface WmsMap extends RequestBox {
+  readonly width: number
+  readonly height: number
+}
+
+/** Box and size of a map. EPSG:4326 has latitude first in version 1.3.0. @throws BAD_PARAMETER */
+function mapOf(wms: URLSearchParams): WmsMap {
+  const version = oneOf('VERSION', wms.get('version') ?? '', VERSIONS)
+  const text = wms.get('crs') ?? wms.get('srs') ?? ''
+  const epsg = epsgOf('CRS', text === 'CRS:84' ? 'CRS84' : text)!
+  const isLatFirst = version === '1.3.0' && epsg === 4326 && !/CRS:?84$/i.test(text)
+  if (version === '1.3.0' && epsg !== 4326 && !X_FIRST.test(String(epsg))) {
+    throw badParameter({
+      name: 'CRS',
+      value: text,
+      wanted: 'for this CRS VERSION=1.1.1 is wanted, where x comes first',
+    })
+  }
+  const [a, b, c, d] = (wms.get('bbox') ?? '').split(',')
+  const box = boxOf(isLatFirst ? [b, a, d, c].join() : (wms.get('bbox') ?? ''), epsg)
+  return {
+    ...box,
+    width: sideOf('WIDTH', wms.get('width') ?? '', 0),
+    height: sideOf('HEIGHT', wms.get('height') ?? '', 0),
+  }
+}
+
+interface MapRequest {
+  readonly wms: URLSearchParams
+  readonly map: WmsMap
+  readonly pictures: Pictures
+  readonly signal: AbortSignal
+}
+
+function getMap(request: FastifyRequest, reply: FastifyReply, { wms, map, pictures, signal }: MapRequest) {
+  const { width, height, box, bounds, boundsCrs } = map
+  oneOf('STYLES', wms.get('styles') ?? '', ['', 'default'])
+  const media = (wms.get('format') ?? '').split(';')[0]!.trim().replace('image/jpg', 'image/jpeg')
+  const format = formatOf(FORMATS[oneOf('FORMAT', media, Object.keys(FORMATS) as (keyof typeof FORMATS)[])], undefined)
+  const mask = truth('TRANSPARENT', wms.get('transparent') ?? 'false')
+  const area = {
+    type: 'box',
+    bounds,
+    boundsCrs,
+    crs: boundsCrs,
+    shape: null,
+    size: [width, height],
+    maxSize: width,
+  } as const
+  return pictures.send(request, reply, signal, {
+    picture: { kind: 'picture', style: styleOf(request), format, mask, area, background: backgroundOf(wms) },
+    box,
+  })
+}
+
+/** The color of `BGCOLOR`, which is white unless given. @throws BAD_PARAMETER */
+function backgroundOf(wms: URLSearchParams): string {
+  const text = wms.get('bgcolor') ?? '0xFFFFFF'
+  const [, digits] = /^(?:0x|#)([0-9a-f]{6})$/i.exec(text) ?? []
+  if (digits !== undefined) return `#${digits.toLowerCase()}`
+  throw badParameter({
+    name: 'BGCOLOR',
+    value: text.slice(0, 60),
+    wanted: '0x and six digits of hexadecimal are wanted',
+  })
+}
+
+/** Longitude and latitude of the middle of the pixel that is asked about. @throws BAD_PARAMETER */
+function positionOf(wms: URLSearchParams, { bounds, boundsCrs, width, height }: WmsMap): readonly [number, number] {
+  if (layerOf(wms, 'query_layers') !== layerOf(wms, 'layers'))
+    throw badParameter({
+      name: 'QUERY_LAYERS',
+      value: wms.get('query_layers')!.slice(0, 100),
+      wanted: 'the layer of LAYERS is wanted',
+    })
+  const [column, row] = [
+    integer('I', wms.get('i') ?? wms.get('x') ?? '', 0, width - 1),
+    integer('J', wms.get('j') ?? wms.get('y') ?? '', 0, height - 1),
+  ]
+  const [left, bottom, right, top] = bounds
+  const x = left + ((column + 0.5) * (right - left)) / width
+  const y = top - ((row + 0.5) * (top - bottom)) / height
+  const [lng, lat] = toLngLat(boundsCrs)(x, y)
+  return [number('I', String(((lng + 540) % 360) - 180)), number('J', String(lat))]
+}
+
+function capabilities(request: FastifyRequest, { bounds }: RasterDescription, wms: URLSearchParams): string {
+  const version = oneOf('VERSION', wms.get('version') ?? '1.3.0', VERSIONS)
+  const layer = escapeXml(wms.get('layers')!)
+  const more = new URLSearchParams([...queryOf(request)].filter(([name]) => !NAMES.has(name.toLowerCase())))
+  const address = escapeXml(
+    `${request.protocol}://${request.host}${request.url.split('?')[0]}?${more.size > 0 ? `${more.toString()}&` : ''}`,
+  )
+  const at = `<DCPType><HTTP><Get><OnlineResource xmlns:xlink="http://www.w3.org/1999/xlink" xlink:type="simple" xlink:href="${address}"/></Get></HTTP></DCPType>`
+  const [west, south, east, north] = bounds[0] > bounds[2] ? [-180, bounds[1], 180, bounds[3]] : bounds
+  const isNew = version === '1.3.0'
+  const crs = OFFERED.filter((name) => isNew || name !== 'CRS:84').map((name) => (isNew ? `<CRS>${name}</CRS>` : `<SRS>${name}</SRS>`)).join('') // prettier-ignore
+  const box = isNew
+    ? `<EX_GeographicBoundingBox><westBoundLongitude>${west}</westBoundLongitude><eastBoundLongitude>${east}</eastBoundLongitude><southBoundLatitude>${south}</southBoundLatitude><northBoundLatitude>${north}</northBoundLatitude></EX_GeographicBoundingBox>`
+    : `<LatLonBoundingBox minx="${west}" miny="${south}" maxx="${east}" maxy="${north}"/>`
+  const root = isNew ? 'WMS_Capabilities' : 'WMT_MS_Capabilities'
+  const formats = Object.keys(FORMATS).map((name) => `<Format>${name}</Format>`).join('') // prettier-ignore
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<${root} version="${version}"${isNew ? ' xmlns="http://www.opengis.net/wms"' : ''}>
+  <Service><Name>${isNew ? 'WMS' : 'OGC:WMS'}</Name><Title>Terrane</Title>
+    <OnlineResource xmlns:xlink="http://www.w3.org/1999/xlink" xlink:type="simple" xlink:href="${address}"/></Service>
+  <Capability>
+    <Request>
+      <GetCapabilities><Format>text/xml</Format>${at}</GetCapabilities>
+      <GetMap>${formats}${at}</GetMap>
+      <GetFeatureInfo><Format>text/plain</Format><Format>application/json</Format>${at}</GetFeatureInfo>
+    </Request>
+    <Exception><Format>application/problem+json</Format></Exception>
+    <Layer queryable="1"><Name>${layer}</Name><Title>${layer}</Title>${crs}${box}
+      <Style><Name>default</Name><Title>default</Title></Style></Layer>
+  </Capability>
+</${root}>
+`
+}
