@@ -39,6 +39,13 @@ export class ModelSession {
     this.#fixedBatch = checkInput(session, manifest)
   }
 
+  /** Whether a run takes any number of tiles. Extra inputs may hold the numbers of one tile only. */
+  get hasFreeBatch(): boolean {
+    const { input, extra_inputs: extra = [] } = this.#manifest
+    const metadata = this.#session.inputMetadata.find(({ name }) => name === input.name)
+    return extra.length === 0 && metadata?.isTensor === true && typeof metadata.shape[0] !== 'number'
+  }
+
   /** Channels of a tile. */
   get channels(): number {
     return this.#manifest.input.bands.length
