@@ -1,6 +1,8 @@
 // Time of classifyEmbeddings on random vectors: of the job from submission to end, and of the classification alone.
 //
-//   DATABASE_URL  a PostgreSQL server with PostGIS and pgvector, on which a database is made and dropped
+//   DATABASE_URL  a PostgreSQL server with PostGIS and pgvector, on which a database is made and dropped; the embedded
+//                 database when it is absent
+//   ROUNDS        number of maps of each table (default 3); details are those of the median
 //   ROWS, DIMS    numbers of rows of the tables (default 50000,1000000) and dimensions of a vector (default 384)
 //   HEADS         heads, one after the other (default logistic; also linear, knn)
 //
@@ -15,7 +17,6 @@ import { COLUMNS, gridId, makeGridTable, type GridRow } from '../test/vector-tab
 const CLASSES = 10
 const env = (name: string, otherwise: string) => process.env[name] ?? otherwise
 const dims = Number(env('DIMS', '384'))
-if (!process.env['DATABASE_URL']) throw new Error('set DATABASE_URL to a PostgreSQL server with PostGIS and pgvector')
 
 const random = seededRandom(1)
 const centres = Array.from({ length: CLASSES }, () => Float32Array.from({ length: dims }, () => random() - 0.5))
