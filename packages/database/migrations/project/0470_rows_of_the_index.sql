@@ -14,13 +14,13 @@ as $$
   end
 $$;
 
--- Functions that ask for these rows. For the newest rows the index is asked for one and a half times as many of all ages, and for six times as
--- many where too few of them are the newest.
+-- Functions that ask for these rows. For the newest rows the index is asked for one and a half times as many of all ages, three times under an
+-- area, and for twelve times as many where too few of them are the newest.
 do $$
 declare
   changes text[] := array[
     ['geoembeddings.candidates', 'fetched_rows(asked, filtered, kind)', 'fetched_rows(asked, filtered, kind, area is not null)'],
-    ['geoembeddings.candidates', 'array[3 * wanted, 12 * wanted]', 'array[wanted * 3 / 2, wanted * 6]'],
+    ['geoembeddings.candidates', 'array[3 * wanted, 12 * wanted]', 'array[case when area is null then wanted * 3 / 2 else wanted * 3 end, wanted * 12]'],
     ['geoembeddings.search_vector', 'label_name is not null and area is null)', 'label_name is not null and area is null, area is not null)']];
   body text;
 begin
