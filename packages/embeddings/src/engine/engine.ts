@@ -120,8 +120,10 @@ function planJob(
   checkTileSize(manifest, tileSize)
   const perTile = embeddingsPerTile(manifest, level, tileSize)
   const { width, height } = manifest.input.size ?? { width: tileSize, height: tileSize }
-  const batch = hasFreeBatch ? chooseDeviceBatch(manifest.input.batch, width * height) : manifest.input.batch
+  const tileLength = manifest.input.bands.length * width * height
   const bytesPerTile = perTile * manifest.dims * Float32Array.BYTES_PER_ELEMENT
+  const bytes = Math.max(bytesPerTile, tileLength * Float32Array.BYTES_PER_ELEMENT)
+  const batch = hasFreeBatch ? chooseDeviceBatch(manifest.input.batch, width * height, bytes) : manifest.input.batch
   const bandTiles = mode === 'parallel' ? (source.bandTiles ?? 1) : 1
   const unit = chooseUnit({ tiles: source.count - from, threads, batch, bandTiles, bytesPerTile })
   const job: Job = {
@@ -138,7 +140,7 @@ function planJob(
     window: chooseWindow(unit, threads, bytesPerTile),
     control: RunControl.allocate(),
     context: { ...NO_CONTEXT, ...request.context },
-    ring: mode === 'pipeline' ? allocateRing(batch, manifest.input.bands.length * width * height) : null,
+    ring: mode === 'pipeline' ? allocateRing(batch, tileLength) : null,
   }
   return { job, dims: manifest.dims }
 }
