@@ -271,7 +271,7 @@ describe('a query that is not a tile', () => {
         await session.query(`set local ${name} = 0`)
       await session.query('set local max_parallel_workers_per_gather = 2')
       const { rows } = await session.query(
-        `explain select t.id, geoembeddings.as_similarity(t.embedding <=> array_fill(1, array[${DIMS}])::vector, 'cosine') as s, geoembeddings.overlap_of(t.geom, t.geom)
+        `explain (analyze, timing off) select t.id, geoembeddings.as_similarity(t.embedding <=> array_fill(1, array[${DIMS}])::vector, 'cosine') as s, geoembeddings.overlap_of(t.geom, t.geom)
          from geoembeddings.many t order by s`,
       )
       return JSON.stringify(rows)

@@ -137,7 +137,9 @@ export class ModelSession {
       value = (await this.#session.run(feeds, [output]))[output]
     } catch (cause) {
       const shape = inputShape(described, input).join(', ')
-      throw inferenceFailed({ id, why: `${messageOf(cause)} (input [${shape}])` }, { cause })
+      const hint =
+        this.choice.provider === 'cpu' ? {} : { hint: 'The device may lack memory: try smaller tiles, or the CPU.' }
+      throw inferenceFailed({ id, why: `${messageOf(cause)} (input [${shape}])` }, { cause, ...hint })
     }
     const data = value ? singlePrecision(value) : null
     if (!value || !data) throw modelMismatch({ id, problem: `output ${output} holds no floating point numbers` })
