@@ -1,9 +1,9 @@
 import { seededRandom } from '@terrane/core'
 
 /** Shares of all rows that lie in the areas. */
-export const SHARES = [0.001, 0.01, 0.1, 0.3, 0.8] as const
+const SHARES = [0.0005, 0.005, 0.02, 0.1, 0.5] as const
 /** Labels, and the shares of all rows that have them. */
-export const LABELS = [
+const LABELS = [
   { name: 'thousandth', keeps: 0.001 },
   { name: 'hundredth', keeps: 0.01 },
   { name: 'tenth', keeps: 0.1 },
@@ -20,18 +20,61 @@ const VISITS = 4
 const SHIFT = 0.05
 /** Dates of the sources, one per month. Each source has the same number of rows, scattered over the grid. */
 export const DATES = Array.from({ length: 12 }, (_, month) => `2024-${String(month + 1).padStart(2, '0')}-15`)
-/** Numbers of months, from the first one, that time filters keep. */
-export const MONTHS = [1, 3, 6] as const
-/** Filters that keep the newest row of each place, within the first months, a label, or the area of a share. */
-export const LATEST = [
-  { name: 'latest', months: 12, label: null, share: null, keeps: 1 / VISITS },
-  { name: 'latest of 6', months: 6, label: null, share: null, keeps: 1 / VISITS },
-  { name: 'latest of 1', months: 1, label: null, share: null, keeps: 1 / 12 },
-  { name: 'latest, label', months: 12, label: 2, share: null, keeps: 0.1 / VISITS },
-  { name: 'latest, area', months: 12, label: null, share: 2, keeps: 0.1 / VISITS },
-] as const
-/** Number of filters: none, areas, labels, months, newest rows. */
-const FILTERS = 1 + SHARES.length + LABELS.length + MONTHS.length + LATEST.length
+/** Conditions of a search; absent ones keep all rows. */
+export interface Filter {
+  readonly name: string
+  /** Index of the share of its area. */
+  readonly area?: number
+  /** Index of its label. */
+  readonly label?: number
+  /** Number of months from the first one. */
+  readonly months?: number
+  /** Numbers of sources. */
+  readonly sources?: readonly number[]
+  /** Whether only the newest row of each place counts. */
+  readonly isLatest?: boolean
+}
+
+export const FILTERS: readonly Filter[] = [
+  { name: 'none' },
+  ...SHARES.map((_, area) => ({ name: 'area', area })),
+  ...LABELS.map((_, label) => ({ name: 'label', label })),
+  ...[1, 3, 6].map((months) => ({ name: 'time', months })),
+  { name: 'sources', sources: [7] },
+  { name: 'sources', sources: [0, 4, 8, 11] },
+  { name: 'area, time', area: 4, months: 6 },
+  { name: 'area, time', area: 3, months: 3 },
+  { name: 'area, time', area: 2, months: 1 },
+  { name: 'label, time', label: 2, months: 3 },
+  { name: 'latest', isLatest: true },
+  { name: 'latest of 6', isLatest: true, months: 6 },
+  { name: 'latest of 1', isLatest: true, months: 1 },
+  { name: 'latest, label', isLatest: true, label: 2 },
+  { name: 'latest, area', isLatest: true, area: 4 },
+  { name: 'latest, area', isLatest: true, area: 3 },
+  { name: 'latest, area', isLatest: true, area: 2 },
+]
+
+/** Share of all rows that a filter keeps. */
+export function shareOf({ area, label, months = DATES.length, sources, isLatest }: Filter): number {
+  const inTime = sources === undefined ? months / DATES.length : sources.length / DATES.length
+  return (
+    (area === undefined ? 1 : SHARES[area]!) *
+    (label === undefined ? 1 : LABELS[label]!.keeps) *
+    (isLatest ? Math.min(inTime, 1 / VISITS) : inTime)
+  )
+}
+
+/** The arguments of a search with this filter. */
+export function argumentsOf({ area, label, months, sources, isLatest }: Filter, { areas }: Query): string {
+  return [
+    area === undefined ? '' : `, spatial_filter => ${areaSql(areas[area]!)}`,
+    label === undefined ? '' : `, label_name => '${LABELS[label]!.name}'`,
+    months === undefined ? '' : `, since => '2024-01-01', until => '${DATES[months - 1]!}'`,
+    sources === undefined ? '' : `, sources => '{${sources.join()}}'`,
+    isLatest ? ', latest => true' : '',
+  ].join('')
+}
 
 /** Number of dimensions that determine clusters and places. */
 const LATENT = 32
@@ -175,7 +218,7 @@ export function makeQueries(tiles: Tiles, count: number): Query[] {
 /**
  * An area that intersects exactly the tiles of a part of the grid, because its edges lie within the outermost of them.
  */
-export function areaSql([x0, y0, x1, y1]: Area): string {
+function areaSql([x0, y0, x1, y1]: Area): string {
   const edges = [5 + (x0 + 0.25) * SIZE, 50 - (y1 + 0.75) * SIZE, 5 + (x1 + 0.75) * SIZE, 50 - (y0 + 0.25) * SIZE]
   return `st_makeenvelope(${edges.join()}, 4326)`
 }
@@ -185,36 +228,35 @@ export class Neighbours {
   readonly #tiles: Tiles
   readonly #queries: readonly Query[]
   readonly #wanted: number
-  /** By query and filter: none, the areas, the labels, the months, the newest. */
+  /** By query and filter. */
   readonly #found: { id: number; similarity: number }[][][]
 
   constructor(tiles: Tiles, queries: readonly Query[], wanted: number) {
     this.#tiles = tiles
     this.#queries = queries
     this.#wanted = wanted
-    this.#found = queries.map(() => Array.from({ length: FILTERS }, () => []))
+    this.#found = queries.map(() => FILTERS.map(() => []))
   }
 
   add(id: number, vector: Float32Array): void {
-    const label = this.#tiles.labelOf(id)
-    const month = this.#tiles.sourceOf(id)
-    const x = this.#tiles.columnOf(id)
-    const y = this.#tiles.rowOf(id)
-    const newest = LATEST.map(({ months }) => this.#tiles.isNewest(id, months))
+    const [label, month] = [this.#tiles.labelOf(id), this.#tiles.sourceOf(id)]
+    const [x, y] = [this.#tiles.columnOf(id), this.#tiles.rowOf(id)]
+    const kept = FILTERS.flatMap((filter, i) => {
+      const { months = DATES.length } = filter
+      const keeps =
+        (filter.label ?? label) === label &&
+        month < months &&
+        (filter.sources?.includes(month) ?? true) &&
+        (!filter.isLatest || this.#tiles.isNewest(id, months))
+      return keeps ? [[i, filter.area] as const] : []
+    })
     for (const [q, { vector: wanted, areas }] of this.#queries.entries()) {
       let similarity = 0
       for (let d = 0; d < vector.length; d++) similarity += vector[d]! * wanted[d]!
       const within = areas.map(([x0, y0, x1, y1]) => x >= x0 && x <= x1 && y >= y0 && y <= y1)
-      const kept = [
-        true,
-        ...within,
-        ...LABELS.map((_, i) => i === label),
-        ...MONTHS.map((months) => month < months),
-        ...LATEST.map(
-          (of, i) => newest[i]! && (of.label ?? label) === label && (of.share === null || within[of.share]!),
-        ),
-      ]
-      for (const [i, keeps] of kept.entries()) if (keeps) this.#keep(this.#found[q]![i]!, id, similarity)
+      for (const [i, area] of kept) {
+        if (area === undefined || within[area]) this.#keep(this.#found[q]![i]!, id, similarity)
+      }
     }
   }
 

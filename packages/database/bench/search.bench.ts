@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util'
 import { streamEmbeddingTable } from '../test/embedding-tables.ts'
 import { openTestDatabase } from '@terrane/database/testing'
 import { writeSources } from '../src/geoembeddings/sources.ts'
-import { Neighbours, Tiles, areaSql, makeQueries, DATES, LABELS, LATEST, MONTHS, SHARES } from './search-tiles.ts'
+import { FILTERS, Neighbours, Tiles, argumentsOf, makeQueries, shareOf, DATES } from './search-tiles.ts'
 
 const { values: options, positionals } = parseArgs({ options: { alone: { type: 'boolean' } }, allowPositionals: true })
 const [ROWS = 200_000, DIMS = 384, QUERIES = 200] = positionals.map(Number)
@@ -122,29 +122,7 @@ async function byHand(): Promise<void> {
 /** Latency and recall of each filter, sequentially by one client. */
 async function search(): Promise<void> {
   console.log('filter       keeps      p50 ms  p95 ms  recall@10')
-  const filters = [
-    { name: 'none', keeps: 1, argument: () => '' },
-    ...SHARES.map((keeps, i) => ({
-      name: 'area',
-      keeps,
-      argument: (q: number) => `, spatial_filter => ${areaSql(queries[q]!.areas[i]!)}`,
-    })),
-    ...LABELS.map(({ name, keeps }) => ({ name: 'label', keeps, argument: () => `, label_name => '${name}'` })),
-    ...MONTHS.map((months) => ({
-      name: 'time',
-      keeps: months / DATES.length,
-      argument: () => `, since => '2024-01-01', until => '${DATES[months - 1]!}'`,
-    })),
-    ...LATEST.map(({ name, keeps, months, label, share }) => ({
-      name,
-      keeps,
-      argument: (q: number) =>
-        `, latest => true, until => '${DATES[months - 1]!}'` +
-        (label === null ? '' : `, label_name => '${LABELS[label].name}'`) +
-        (share === null ? '' : `, spatial_filter => ${areaSql(queries[q]!.areas[share]!)}`),
-    })),
-  ]
-  for (const [cell, { name, keeps, argument }] of filters.entries()) {
+  for (const [cell, filter] of FILTERS.entries()) {
     const times: number[] = []
     let hits = 0
     let wanted = 0
@@ -154,7 +132,7 @@ async function search(): Promise<void> {
       const started = performance.now()
       const rows = await query<{ id: number }>(
         `select id from geoembeddings.similarity_search(table_name => 'many', query_embedding => $1::vector,
-           similarity_threshold => -1, result_limit => ${WANTED} ${argument(i)})`,
+           similarity_threshold => -1, result_limit => ${WANTED} ${argumentsOf(filter, queries[i]!)})`,
         [`[${queries[i]!.vector.join()}]`],
       )
       if (q < 0) continue
@@ -166,8 +144,8 @@ async function search(): Promise<void> {
     times.sort((a, b) => a - b)
     const at = (part: number) => times[Math.min(times.length - 1, Math.floor(part * times.length))]!
     console.log(
-      name.padEnd(12),
-      `${(keeps * 100).toFixed(1)} %`.padEnd(8),
+      filter.name.padEnd(12),
+      `${(shareOf(filter) * 100).toFixed(2)} %`.padEnd(8),
       at(0.5).toFixed(1).padStart(8),
       at(0.95).toFixed(1).padStart(7),
       (hits / wanted).toFixed(4).padStart(10),

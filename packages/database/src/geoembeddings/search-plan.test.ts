@@ -129,7 +129,7 @@ describe('the index is taken', () => {
     { filtered = true, kind = 'bit' } = {},
   ): Promise<boolean> => {
     const { rows: found } = await db.database.query<{ faster: boolean }>(
-      `select geoembeddings.index_is_faster(jsonb_populate_record(c, $1), $2, 10, $3) as faster
+      `select geoembeddings.index_is_faster(jsonb_populate_record(c, $1), $2, 10, $3, false, $3) as faster
        from geoembeddings.embeddings_catalogue c`,
       [JSON.stringify({ rows, dims, index_kind: kind }), rows * share, filtered],
     )
@@ -171,10 +171,10 @@ describe('the index is taken', () => {
 })
 
 describe('the index', () => {
-  test('gives some times what is wanted, more under a filter and over bits, within bounds', async () => {
-    const given = async (wanted: number, filtered: boolean, kind = 'halfvec'): Promise<number> => {
+  test('gives some times what is wanted, more under a filter, an area and over bits, within bounds', async () => {
+    const given = async (wanted: number, filtered: boolean, kind = 'halfvec', byArea = false): Promise<number> => {
       const { rows } = await db.database.query<{ n: number }>(
-        `select geoembeddings.fetched_rows(${wanted}, ${filtered}, '${kind}') as n`,
+        `select geoembeddings.fetched_rows(${wanted}, ${filtered}, '${kind}', ${byArea}) as n`,
       )
       return rows[0]!.n
     }
@@ -183,7 +183,8 @@ describe('the index', () => {
     expect(await given(60, true)).toBe(600)
     expect(await given(500, false)).toBe(1500)
     expect(await given(5, false, 'bit')).toBe(400)
-    expect(await given(10, true, 'bit')).toBe(800)
+    expect(await given(10, true, 'bit')).toBe(400)
+    expect(await given(10, true, 'bit', true)).toBe(800)
     expect(await given(30, true, 'bit')).toBe(1200)
     expect(await given(1000, false, 'bit')).toBe(4000)
   })
@@ -262,6 +263,20 @@ describe('a query that is not a tile', () => {
     await expect(ids(db.database, `positive_ids => '{1}', examples_table => 'nope'`)).rejects.toMatchObject({
       code: '42P01',
     })
+  })
+
+  test('of many rows runs in parallel where the server plans it', async () => {
+    const plan = await undone(async (session) => {
+      for (const name of ['parallel_setup_cost', 'parallel_tuple_cost', 'min_parallel_table_scan_size'])
+        await session.query(`set local ${name} = 0`)
+      await session.query('set local max_parallel_workers_per_gather = 2')
+      const { rows } = await session.query(
+        `explain (analyze, timing off) select t.id, geoembeddings.as_similarity(t.embedding <=> array_fill(1, array[${DIMS}])::vector, 'cosine') as s, geoembeddings.overlap_of(t.geom, t.geom)
+         from geoembeddings.many t order by s`,
+      )
+      return JSON.stringify(rows)
+    })
+    expect(plan).toContain('Gather')
   })
 
   test('sooner where the rows of a label lie in more pages than half of the buffers hold', async () => {

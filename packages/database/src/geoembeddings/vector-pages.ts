@@ -80,14 +80,15 @@ async function* readVectors(
   }
 }
 
-/** The numbers of vectors in the form that the server sends: two short integers, then floats, big-endian. */
+/**
+ * The numbers of vectors in the form that the server sends: two short integers, then floats, big-endian. They are
+ * converted in place, because a copy takes as long as the conversion.
+ */
 export function vectorNumbers({ bytes, ends }: PackedBytes, dims: number): Float32Array {
-  const numbers = new Float32Array(ends.length * dims)
-  const raw = new Uint8Array(numbers.buffer)
   const size = 4 * dims
-  for (let i = 0; i < ends.length; i++) raw.set(bytes.subarray(i * (size + 4) + 4, (i + 1) * (size + 4)), i * size)
-  Buffer.from(raw.buffer).swap32()
-  return numbers
+  for (let i = 0; i < ends.length; i++) bytes.copyWithin(i * size, i * (size + 4) + 4, (i + 1) * (size + 4))
+  Buffer.from(bytes.buffer, bytes.byteOffset, ends.length * size).swap32()
+  return new Float32Array(bytes.buffer, bytes.byteOffset, ends.length * dims)
 }
 
 /** Rows of a table, chosen by time and by source. */

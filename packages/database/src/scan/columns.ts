@@ -27,7 +27,7 @@ export interface ScanBatch {
 export class ColumnBuilder {
   readonly type: ScanType
   values: (number | bigint | boolean | string | null)[] = []
-  #bytes: Buffer = Buffer.alloc(0)
+  #bytes = new Uint8Array(0)
   #size = 0
   #ends: number[] = []
 
@@ -45,14 +45,15 @@ export class ColumnBuilder {
     this.#ends.push(this.#size)
   }
 
-  /** Returns the added values, in newly allocated memory. */
+  /** Returns the added values, in memory of their own. */
   take(): ScanValues {
     if (this.type !== 'bytes') {
       const { values } = this
       this.values = []
       return values
     }
-    const packed = { bytes: new Uint8Array(this.#bytes.subarray(0, this.#size)), ends: new Uint32Array(this.#ends) }
+    const packed = { bytes: this.#bytes.subarray(0, this.#size), ends: new Uint32Array(this.#ends) }
+    this.#bytes = new Uint8Array(0)
     this.#size = 0
     this.#ends = []
     return packed
@@ -60,7 +61,7 @@ export class ColumnBuilder {
 
   #reserve(more: number): void {
     if (this.#size + more <= this.#bytes.length) return
-    const larger = Buffer.allocUnsafe(Math.max(this.#size + more, this.#bytes.length * 2, 1 << 16))
+    const larger = new Uint8Array(Math.max(this.#size + more, this.#bytes.length * 2, 1 << 16))
     larger.set(this.#bytes.subarray(0, this.#size))
     this.#bytes = larger
   }

@@ -4,7 +4,7 @@ import { RunControl } from './run-control.ts'
 import { openTileReader } from './tile-source.ts'
 import { hostWorker } from './worker-host.ts'
 
-hostWorker(() => Promise.resolve({ choice: ON_CPU }), decodeTiles)
+hostWorker(() => Promise.resolve({ choice: ON_CPU, hasFreeBatch: false }), decodeTiles)
 
 /** Reads all tiles in order into the ring, group by group. */
 async function decodeTiles(job: Job): Promise<void> {

@@ -1,21 +1,21 @@
 import { Thread } from '@terrane/core/threads'
 
 import { inferenceFailed, threadLost } from '../errors.ts'
-import { ON_CPU, type ProviderChoice } from './providers.ts'
-import type { BatchMessage, Job, ThreadEvent, EngineMethods, ThreadSetup } from './protocol.ts'
+import { ON_CPU } from './providers.ts'
+import type { BatchMessage, Job, ReadyThread, ThreadEvent, EngineMethods, ThreadSetup } from './protocol.ts'
 
 /** A worker thread that is prepared once and then does one job at a time. */
 export class EngineThread {
   readonly #thread: Thread<EngineMethods, ThreadEvent>
   #onBatch: ((batch: BatchMessage) => void) | null = null
-  #choice = ON_CPU
+  #ready: ReadyThread = { choice: ON_CPU, hasFreeBatch: false }
 
   private constructor(script: URL, setup: ThreadSetup) {
     this.#thread = new Thread(script, {
       setup,
       onEvent: (event) => {
         if (event.type === 'batch') this.#onBatch?.(event)
-        else this.#choice = event.choice
+        else this.#ready = event
       },
       toLostError: (why) => threadLost({ why }),
       toError: (why) => inferenceFailed({ id: setup.manifest.id, why }),
@@ -29,9 +29,9 @@ export class EngineThread {
     return thread
   }
 
-  /** Execution provider of the thread's model. */
-  get choice(): ProviderChoice {
-    return this.#choice
+  /** Execution provider of the thread's model, and whether it takes any number of tiles. */
+  get about(): ReadyThread {
+    return this.#ready
   }
 
   /** Whether the thread has ended unexpectedly. */

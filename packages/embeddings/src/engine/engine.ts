@@ -8,7 +8,7 @@ import { NO_CONTEXT, type TileContext } from './tile-context.ts'
 import type { Job, Ring } from './protocol.ts'
 import type { Provider, ProviderChoice } from './providers.ts'
 import { RunControl } from './run-control.ts'
-import { type EngineMode, chooseMode, chooseUnit, chooseWindow } from './schedule.ts'
+import { type EngineMode, chooseDeviceBatch, chooseMode, chooseUnit, chooseWindow } from './schedule.ts'
 import { keepTelemetryOff } from './telemetry.ts'
 import { ThreadPool } from './thread-pool.ts'
 import type { TileSource } from './tile-source.ts'
@@ -91,7 +91,7 @@ export async function openEngine(model: Model, options: EngineOptions = {}): Pro
     threads,
     choice,
     embed: (request) => {
-      const { job, dims } = planJob(model, request, mode === 'parallel' ? threads : 1, mode)
+      const { job, dims } = planJob(model, request, { threads: mode === 'parallel' ? threads : 1, mode, hasFreeBatch: pool.hasFreeBatch }) // prettier-ignore
       return startRun({ ...request, job, dims }, async (work) => {
         const mine = last.then(async () => work(await pool.open()))
         last = mine.catch(() => undefined)
@@ -103,7 +103,11 @@ export async function openEngine(model: Model, options: EngineOptions = {}): Pro
   }
 }
 
-function planJob(model: Model, request: EmbedRequest, workers: number, mode: EngineMode): { job: Job; dims: number } {
+function planJob(
+  model: Model,
+  request: EmbedRequest,
+  { threads, mode, hasFreeBatch }: Pick<Engine, 'threads' | 'mode'> & { readonly hasFreeBatch: boolean },
+): { job: Job; dims: number } {
   const {
     source,
     tileSize,
@@ -115,11 +119,13 @@ function planJob(model: Model, request: EmbedRequest, workers: number, mode: Eng
   const { manifest } = model
   checkTileSize(manifest, tileSize)
   const perTile = embeddingsPerTile(manifest, level, tileSize)
-  const { batch } = manifest.input
   const { width, height } = manifest.input.size ?? { width: tileSize, height: tileSize }
+  const tileLength = manifest.input.bands.length * width * height
   const bytesPerTile = perTile * manifest.dims * Float32Array.BYTES_PER_ELEMENT
+  const bytes = Math.max(bytesPerTile, tileLength * Float32Array.BYTES_PER_ELEMENT)
+  const batch = hasFreeBatch ? chooseDeviceBatch(manifest.input.batch, width * height, bytes) : manifest.input.batch
   const bandTiles = mode === 'parallel' ? (source.bandTiles ?? 1) : 1
-  const unit = chooseUnit({ tiles: source.count - from, threads: workers, batch, bandTiles, bytesPerTile })
+  const unit = chooseUnit({ tiles: source.count - from, threads, batch, bandTiles, bytesPerTile })
   const job: Job = {
     source,
     from,
@@ -131,10 +137,10 @@ function planJob(model: Model, request: EmbedRequest, workers: number, mode: Eng
     perTile,
     normalize,
     minValidFraction,
-    window: chooseWindow(unit, workers, bytesPerTile),
+    window: chooseWindow(unit, threads, bytesPerTile),
     control: RunControl.allocate(),
     context: { ...NO_CONTEXT, ...request.context },
-    ring: mode === 'pipeline' ? allocateRing(batch, manifest.input.bands.length * width * height) : null,
+    ring: mode === 'pipeline' ? allocateRing(batch, tileLength) : null,
   }
   return { job, dims: manifest.dims }
 }

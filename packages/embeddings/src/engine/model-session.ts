@@ -1,3 +1,4 @@
+import { TerraneError } from '@terrane/core'
 import { InferenceSession, type Tensor, env } from 'onnxruntime-node'
 
 import { embeddingNotFinite, inferenceFailed, modelMismatch, unopenedHint } from '../errors.ts'
@@ -28,6 +29,8 @@ export class ModelSession {
   readonly #output: ModelManifest['outputs'][number]
   /** Batch size if the graph fixes it, else 1. */
   readonly #fixedBatch: number
+  /** Tiles of a run, where runs of more failed. */
+  #most = Infinity
   /** Execution provider in use, and the preferred ones that failed. */
   readonly choice: ProviderChoice
 
@@ -37,6 +40,13 @@ export class ModelSession {
     this.#manifest = manifest
     this.#output = findOutput(session, manifest)
     this.#fixedBatch = checkInput(session, manifest)
+  }
+
+  /** Whether a run takes any number of tiles. Extra inputs may hold the numbers of one tile only. */
+  get hasFreeBatch(): boolean {
+    const { input, extra_inputs: extra = [] } = this.#manifest
+    const metadata = this.#session.inputMetadata.find(({ name }) => name === input.name)
+    return extra.length === 0 && metadata?.isTensor === true && typeof metadata.shape[0] !== 'number'
   }
 
   /** Channels of a tile. */
@@ -67,12 +77,35 @@ export class ModelSession {
   }
 
   /**
-   * Embeddings of all tiles, `count · perTile · dims`.
+   * Embeddings of all tiles, `count · perTile · dims`. Where a run fails, e.g. because a device has too little memory,
+   * half of its tiles are tried, down to one.
    *
    * @param tileOf the number of the tile at a place, for errors
    * @throws INFERENCE_FAILED, MODEL_MISMATCH, EMBEDDING_NOT_FINITE
    */
   async embed(input: Input, wanted: Wanted, tileOf: (place: number) => number): Promise<Float32Array<ArrayBuffer>> {
+    const { count, pixels, height, width } = input
+    const [length, row] = [this.channels * height * width, wanted.perTile * this.#manifest.dims]
+    const all = new Float32Array(count * row)
+    for (let at = 0; at < count;) {
+      const [first, tiles] = [at, Math.min(this.#most, count - at)]
+      const part = { ...input, count: tiles, pixels: pixels.subarray(first * length) }
+      try {
+        all.set(await this.#embedAtOnce(part, wanted, (place) => tileOf(first + place)), first * row)
+        at += tiles
+      } catch (error) {
+        if (tiles === 1 || !this.hasFreeBatch || !isFailedRun(error)) throw error
+        this.#most = Math.floor(tiles / 2)
+      }
+    }
+    return all
+  }
+
+  async #embedAtOnce(
+    input: Input,
+    wanted: Wanted,
+    tileOf: (place: number) => number,
+  ): Promise<Float32Array<ArrayBuffer>> {
     const { id, dims, patches } = this.#manifest
     const name = wanted.level === 'patch' && patches ? patches.output : this.#output.name
     const fed = filledUp(input, this.#fixedBatch, this.channels)
@@ -104,13 +137,17 @@ export class ModelSession {
       value = (await this.#session.run(feeds, [output]))[output]
     } catch (cause) {
       const shape = inputShape(described, input).join(', ')
-      throw inferenceFailed({ id, why: `${messageOf(cause)} (input [${shape}])` }, { cause })
+      const hint =
+        this.choice.provider === 'cpu' ? {} : { hint: 'The device may lack memory: try smaller tiles, or the CPU.' }
+      throw inferenceFailed({ id, why: `${messageOf(cause)} (input [${shape}])` }, { cause, ...hint })
     }
     const data = value ? singlePrecision(value) : null
     if (!value || !data) throw modelMismatch({ id, problem: `output ${output} holds no floating point numbers` })
     return { dims: value.dims, data }
   }
 }
+
+const isFailedRun = (error: unknown): boolean => error instanceof TerraneError && error.code === 'INFERENCE_FAILED'
 
 const PATCH_POOLING = { tokens: 'patches', map: 'patch-map', 'map-last': 'patch-map-last' } as const
 

@@ -79,6 +79,14 @@ test('any number of tiles gives the same vectors as full batches of a fixed size
   expectNear(seven.slice(0, 4 * 8), await embed(model, { source: fakeTiles(4) }))
 })
 
+test('runs of as many tiles as fit, the last ones too', async () => {
+  const model = modelOf('one tile at a time, though the batch looks free')
+  const seven = await embed(model, { source: fakeTiles(7) })
+  const last = await embed(model, { source: fakeTiles(7), from: 6 })
+  expect(seven).toHaveLength(7 * 8)
+  expectNear(seven.slice(6 * 8), last)
+})
+
 describe('a manifest that does not fit', () => {
   const times = 'time, place, pixel size and wavelengths'
 

@@ -46,6 +46,17 @@ test('a provider that the runtime is built without is refused, not left out in s
   expect(tried).toEqual(['cpu'])
 })
 
+test('a missing library of a device is named, because the runtime only says that one could not be loaded', async () => {
+  const open = async ({ executionProviders }: { executionProviders: Provider[] }): Promise<InferenceSession> => {
+    if (executionProviders[0] === 'cuda') throw new Error('…_Cuda: Failed to load shared library')
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- never used
+    return {} as unknown as InferenceSession
+  }
+  const { refused } = await openWithProvider(['cuda'], open)
+  const why = process.platform === 'darwin' ? 'built without it' : 'libonnxruntime_providers_*.so'
+  expect(refused).toEqual([{ provider: 'cuda', why: expect.stringContaining(why) as string }])
+})
+
 test('what the CPU cannot open is an error, whatever was refused before', async () => {
   const { open } = opener(['webgpu', 'cpu'])
   await expect(openWithProvider(['webgpu'], open)).rejects.toThrow('no cpu')

@@ -36,8 +36,10 @@ export async function openWithProvider(
   return { session: await open({ executionProviders: ['cpu'] }), provider: 'cpu', refused }
 }
 
-/** The runtime's message, without the source position at its beginning. */
+/** The runtime's message, without the source position at its beginning. It does not say which library it lacks. */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
-  return message.replace(/^\/\S+:\d+ .*? was false\. /, '').slice(0, WHY_LENGTH)
+  const why = message.replace(/^\/\S+:\d+ .*? was false\. /, '').slice(0, WHY_LENGTH)
+  if (!message.endsWith('Failed to load shared library')) return why
+  return `${why}: libonnxruntime_providers_*.so or a library of CUDA 12 or cuDNN 9 is missing, see docs/operations.md`
 }

@@ -58,8 +58,15 @@ export interface BatchMessage {
   readonly embeddings: Float32Array<ArrayBuffer>
 }
 
-/** Embeddings of a job, or the execution provider of a thread that is ready. */
-export type ThreadEvent = BatchMessage | { readonly type: 'ready'; readonly choice: ProviderChoice }
+/** A prepared thread. */
+export interface ReadyThread {
+  readonly choice: ProviderChoice
+  /** Whether its model takes any number of tiles per run. */
+  readonly hasFreeBatch: boolean
+}
+
+/** Embeddings of a job, or a description of a thread that is ready. */
+export type ThreadEvent = BatchMessage | ({ readonly type: 'ready' } & ReadyThread)
 
 /** Methods of a thread. */
 export interface EngineMethods {

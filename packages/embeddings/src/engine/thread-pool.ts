@@ -21,6 +21,7 @@ export class ThreadPool {
   readonly #options: PoolOptions
   #threads: EngineThread[] = []
   #choice: ProviderChoice | null = null
+  #hasFreeBatch = false
   #closed = false
 
   constructor(model: Model, options: PoolOptions) {
@@ -31,6 +32,11 @@ export class ThreadPool {
   /** Execution provider of the model, once it is open. It stays the same for the life of the pool. */
   get choice(): ProviderChoice {
     return this.#choice ?? ON_CPU
+  }
+
+  /** Whether a device computes a model that takes any number of tiles per run. */
+  get hasFreeBatch(): boolean {
+    return this.#hasFreeBatch
   }
 
   /** On a device, one thread infers and another one decodes. */
@@ -73,8 +79,10 @@ export class ThreadPool {
     const wanted = this.#choice ? [this.#choice.provider] : this.#options.providers
     if (wanted[0] === 'cpu') return null
     const thread = await this.#start(INFER, this.#options.cores, wanted)
-    this.#choice ??= thread.choice
-    if (thread.choice.provider !== 'cpu') return thread
+    const { choice, hasFreeBatch } = thread.about
+    this.#choice ??= choice
+    this.#hasFreeBatch = choice.provider !== 'cpu' && hasFreeBatch
+    if (choice.provider !== 'cpu') return thread
     await thread.terminate()
     if (this.#choice.provider !== 'cpu') throw new Error(`${this.#choice.provider} is gone`)
     return null

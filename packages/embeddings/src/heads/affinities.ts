@@ -1,31 +1,36 @@
 /** Rows of `dims` numbers each, which vectors are compared with, and a bias per row. */
 export interface ComparedRows {
   readonly rows: Float32Array
-  readonly bias: Float32Array
+  readonly bias: Float64Array
   readonly dims: number
 }
 
 /**
- * Inner products of vectors with rows, plus the bias of the row: `out[i · rows + r]`. Blocks of two vectors by four
- * rows load each number once for several products.
+ * Inner products of vectors with rows, times the factor of the vector, plus the bias of the row: `out[i · rows + r]`.
+ * Blocks of two vectors by four rows load each number once for several products.
  */
-export function affinities(vectors: Float32Array, compared: ComparedRows, out: Float32Array): void {
+export function affinities(
+  vectors: Float32Array,
+  factors: Float64Array,
+  compared: ComparedRows,
+  out: Float32Array,
+): void {
   const { rows, bias, dims } = compared
   const n = vectors.length / dims
   const m = bias.length
   for (let i = 0; i < n; i += 2) {
     const isPair = i + 1 < n
     let r = 0
-    if (isPair) for (; r + 3 < m; r += 4) addBlock(vectors, compared, { i, r }, out)
+    if (isPair) for (; r + 3 < m; r += 4) addBlock(vectors, factors, compared, { i, r, out })
     for (; r < m; r++) {
-      let [first, second] = [bias[r]!, bias[r]!]
+      let [first, second] = [0, 0]
       for (let k = 0; k < dims; k++) {
         const w = rows[r * dims + k]!
         first += vectors[i * dims + k]! * w
         if (isPair) second += vectors[(i + 1) * dims + k]! * w
       }
-      out[i * m + r] = first
-      if (isPair) out[(i + 1) * m + r] = second
+      out[i * m + r] = first * factors[i]! + bias[r]!
+      if (isPair) out[(i + 1) * m + r] = second * factors[i + 1]! + bias[r]!
     }
   }
 }
@@ -33,9 +38,9 @@ export function affinities(vectors: Float32Array, compared: ComparedRows, out: F
 /** The products of vectors i and i + 1 with rows r to r + 3. */
 function addBlock(
   vectors: Float32Array,
+  factors: Float64Array,
   { rows, bias, dims }: ComparedRows,
-  { i, r }: { readonly i: number; readonly r: number },
-  out: Float32Array,
+  { i, r, out }: { readonly i: number; readonly r: number; readonly out: Float32Array },
 ): void {
   let [a0, a1, a2, a3, b0, b1, b2, b3] = [0, 0, 0, 0, 0, 0, 0, 0]
   const first = i * dims
@@ -61,24 +66,14 @@ function addBlock(
     b3 += b * w3
   }
   const at = i * bias.length + r
-  out[at] = a0 + bias[r]!
-  out[at + 1] = a1 + bias[r + 1]!
-  out[at + 2] = a2 + bias[r + 2]!
-  out[at + 3] = a3 + bias[r + 3]!
   const next = at + bias.length
-  out[next] = b0 + bias[r]!
-  out[next + 1] = b1 + bias[r + 1]!
-  out[next + 2] = b2 + bias[r + 2]!
-  out[next + 3] = b3 + bias[r + 3]!
-}
-
-/** Minus half of each row's squared length; with this bias, the nearest row has the largest affinity. */
-export function nearnessBias(rows: Float32Array, dims: number): Float32Array {
-  const bias = new Float32Array(rows.length / dims)
-  for (let r = 0; r < bias.length; r++) {
-    let sum = 0
-    for (let k = r * dims; k < (r + 1) * dims; k++) sum += rows[k]! * rows[k]!
-    bias[r] = -sum / 2
-  }
-  return bias
+  const [fa, fb] = [factors[i]!, factors[i + 1]!]
+  out[at] = a0 * fa + bias[r]!
+  out[at + 1] = a1 * fa + bias[r + 1]!
+  out[at + 2] = a2 * fa + bias[r + 2]!
+  out[at + 3] = a3 * fa + bias[r + 3]!
+  out[next] = b0 * fb + bias[r]!
+  out[next + 1] = b1 * fb + bias[r + 1]!
+  out[next + 2] = b2 * fb + bias[r + 2]!
+  out[next + 3] = b3 * fb + bias[r + 3]!
 }

@@ -84,14 +84,16 @@ export function pick({ vectors, dims, labels, classes }: LabelledVectors, indice
 export function normalizeVectors(vectors: Float32Array, dims: number): Set<number> {
   const zeros = new Set<number>()
   for (let at = 0; at < vectors.length; at += dims) {
-    let sum = 0
-    for (let k = at; k < at + dims; k++) sum += vectors[k]! * vectors[k]!
-    if (sum === 0) {
-      zeros.add(at / dims)
-      continue
-    }
-    const factor = 1 / Math.sqrt(sum)
-    for (let k = at; k < at + dims; k++) vectors[k] = vectors[k]! * factor
+    const factor = lengthFactor(vectors, at, dims)
+    if (factor === 0) zeros.add(at / dims)
+    else for (let k = at; k < at + dims; k++) vectors[k] = vectors[k]! * factor
   }
   return zeros
+}
+
+/** The factor that scales the vector at a position to length 1; 0 for a vector of zeros. */
+export function lengthFactor(vectors: Float32Array, at: number, dims: number): number {
+  let sum = 0
+  for (let k = at; k < at + dims; k++) sum += vectors[k]! * vectors[k]!
+  return sum === 0 ? 0 : 1 / Math.sqrt(sum)
 }

@@ -10,7 +10,7 @@ import { fitTemperature, measures, validate } from './validate.ts'
 
 const DIMS = 6
 const COUNT = 60
-const none = () => Promise.resolve()
+const none = { pause: () => Promise.resolve() }
 const random = seededRandom(3)
 const noise = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 const centres = Array.from({ length: 3 }, () => Array.from({ length: DIMS }, noise))
@@ -88,6 +88,21 @@ describe('a head', () => {
     const { classes } = await classify(head, many, none)
     expect(classes.every((c, i) => c === labels[i % COUNT])).toBe(true)
   })
+
+  test.each(['knn', 'logistic', 'linear'] as const)(
+    '%s takes vectors of any length as directions, and names those without one',
+    async (kind) => {
+      const { head } = fitHead({ ...data, vectors: directions }, { kind, penalty: 0.5, neighbours: 5 })
+      const long = vectors.map((value, i) => (i < DIMS ? 0 : value * (1 + (Math.floor(i / DIMS) % 7))))
+      const [one, two] = [
+        await classify(head, directions, none),
+        await classify(head, long, { ...none, isDirection: true }),
+      ]
+      expect([...two.classes].slice(1)).toEqual([...one.classes].slice(1))
+      for (let i = 1; i < COUNT; i++) expect(two.probabilities[i]).toBeCloseTo(one.probabilities[i]!, 5)
+      expect([[...one.zeros], [...two.zeros]]).toEqual([[], [0]])
+    },
+  )
 })
 
 describe('validation', () => {

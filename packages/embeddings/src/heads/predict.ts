@@ -1,5 +1,5 @@
-import { affinities, nearnessBias } from './affinities.ts'
-import { fromOrigin, type Head, type Pause } from './head.ts'
+import { affinities } from './affinities.ts'
+import { lengthFactor, type Head, type Pause } from './head.ts'
 
 /** Number of products between two pauses. */
 const STEP_PRODUCTS = 2 ** 24
@@ -10,6 +10,14 @@ const STEP_NUMBERS = 2 ** 20
 export interface Prediction {
   readonly classes: Uint16Array
   readonly probabilities: Float32Array
+  /** Indices of vectors without a direction, whose class means nothing; empty unless directions are compared. */
+  readonly zeros: ReadonlySet<number>
+}
+
+export interface ClassifyOptions {
+  readonly pause: Pause
+  /** Whether each vector counts as if it had length 1. */
+  readonly isDirection?: boolean
 }
 
 /**
@@ -17,9 +25,13 @@ export interface Prediction {
  *
  * @param vectors of `head.dims` numbers, one after the other
  */
-export async function classify(head: Head, vectors: Float32Array, pause: Pause): Promise<Prediction> {
+export async function classify(
+  head: Head,
+  vectors: Float32Array,
+  { pause, isDirection = false }: ClassifyOptions,
+): Promise<Prediction> {
   const { prediction, take } = emptyPrediction(head, vectors)
-  for (const scores of eachScores(head, vectors)) {
+  for (const scores of eachScores(head, vectors, isDirection)) {
     take(scores)
     await pause()
   }
@@ -37,15 +49,17 @@ function emptyPrediction(head: Head, vectors: Float32Array): { prediction: Predi
   const n = vectors.length / head.dims
   const classes = new Uint16Array(n)
   const probabilities = new Float32Array(n)
-  const take = ({ scores, from, count }: Scores): void => {
+  const zeros = new Set<number>()
+  const take = ({ scores, factors, from, count }: Scores): void => {
     for (let i = 0; i < count; i++) {
+      if (factors[i] === 0) zeros.add(from + i)
       const at = i * head.classes
       const best = largest(scores, at, head.classes)
       classes[from + i] = best
       probabilities[from + i] = head.kind === 'centroids' ? Number.NaN : shareOf(scores, at, best, head)
     }
   }
-  return { prediction: { classes, probabilities }, take }
+  return { prediction: { classes, probabilities, zeros }, take }
 }
 
 /** Scores of vectors before the temperature, one per class; the largest one decides. */
@@ -79,32 +93,50 @@ export function largest(numbers: Float32Array, at: number, count: number): numbe
 /** Scores of a run of vectors, in an array that the next run overwrites. */
 interface Scores {
   readonly scores: Float32Array
+  /** Factors of the vectors, 0 for those without a direction. */
+  readonly factors: Float64Array
   readonly from: number
   readonly count: number
 }
 
-function* eachScores(head: Head, vectors: Float32Array): Generator<Scores> {
-  const { dims, kind, rows, origin } = head
-  const isNear = kind === 'knn' || kind === 'centroids'
-  const bias = isNear ? nearnessBias(rows, dims) : head.values
+function* eachScores(head: Head, vectors: Float32Array, isDirection = false): Generator<Scores> {
+  const { dims, kind, rows } = head
+  const bias = biasOf(head)
   const m = bias.length
   const n = vectors.length / dims
   const step = Math.max(2, Math.min(n, Math.floor(STEP_NUMBERS / m), Math.floor(STEP_PRODUCTS / (m * dims))))
   const out = new Float32Array(step * m)
-  const moved = new Float32Array(step * dims)
+  const factors = new Float64Array(step).fill(1)
   const votes = kind === 'knn' ? new Float32Array(step * head.classes) : out
   for (let from = 0; from < n; from += step) {
     const count = Math.min(step, n - from)
-    const near = fromOrigin(vectors.subarray(from * dims, (from + count) * dims), origin, moved.subarray(0, count * dims)) // prettier-ignore
-    affinities(near, { rows, bias, dims }, out)
+    if (isDirection) for (let i = 0; i < count; i++) factors[i] = lengthFactor(vectors, (from + i) * dims, dims)
+    affinities(vectors.subarray(from * dims, (from + count) * dims), factors, { rows, bias, dims }, out)
     if (kind === 'knn') {
       for (let i = 0; i < count; i++) {
         const ofRow = votes.subarray(i * head.classes, (i + 1) * head.classes)
         vote(head, out.subarray(i * m, (i + 1) * m), ofRow)
       }
     }
-    yield { scores: votes, from, count }
+    yield { scores: votes, factors, from, count }
   }
+}
+
+/**
+ * What is added to the product of a vector with each row: the intercept, or minus half of the row's squared length, with
+ * which the nearest row has the largest affinity; less the product of the origin, which saves moving each vector.
+ */
+function biasOf({ dims, kind, rows, values, origin }: Head): Float64Array {
+  const isNear = kind === 'knn' || kind === 'centroids'
+  return Float64Array.from({ length: rows.length / dims }, (_, r) => {
+    let [ofOrigin, squares] = [0, 0]
+    for (let k = 0; k < dims; k++) {
+      const value = rows[r * dims + k]!
+      ofOrigin += value * origin[k]!
+      squares += value * value
+    }
+    return (isNear ? -squares / 2 : values[r]!) - ofOrigin
+  })
 }
 
 const nearest = new Uint32Array(101)

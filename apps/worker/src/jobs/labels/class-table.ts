@@ -22,10 +22,10 @@ import { SCHEMA } from '../import-names.ts'
 import type { JobContext } from '../task.ts'
 import { giveReaders } from './class-readers.ts'
 import { checkMarked, commentOf, notWhatItWas, type ClassSource } from './class-record.ts'
-import { pauseOf, prepare, type Readers } from './run-input.ts'
+import { pauseOf, type Readers } from './run-input.ts'
 
 /** Bytes of vectors in memory; one more page is read ahead. */
-const PAGE_BYTES = 16 * 2 ** 20
+const PAGE_BYTES = 4 * 2 ** 20
 
 const SHAPE: ImportShape = {
   columns: [
@@ -68,8 +68,8 @@ export class ClassTable {
     const byClass = names.map(() => ({ rows: 0, sum: 0 }))
     let [classified, zeros] = [0, 0]
     for await (const page of ahead(pages)) {
-      const zero = prepare(page.vectors, table)
-      const { classes, probabilities } = await classify(head, page.vectors, pauseOf(signal))
+      const options = { pause: pauseOf(signal), isDirection: table.metric !== 'l2' }
+      const { classes, probabilities, zeros: zero } = await classify(head, page.vectors, options)
       zeros += zero.size
       page.ids.forEach((_, i) => {
         if (zero.has(i)) return
