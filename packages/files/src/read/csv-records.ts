@@ -4,6 +4,8 @@ import { chunksOf } from './chunks.ts'
 /** Longest field in characters. */
 const LONGEST_FIELD = 1 << 28
 const QUOTE = '"'
+/** May stand before and after the quotes of a field. */
+const BLANKS = /^ *$/
 
 /**
  * The records of a text table (RFC 4180) in a file: quoted fields may contain line ends. Empty lines are skipped.
@@ -73,7 +75,8 @@ class CsvParser {
         }
         this.#inQuotes = false
       }
-      if (sign === QUOTE && this.#field === '' && !this.#isQuoted) {
+      if (sign === QUOTE && !this.#isQuoted && BLANKS.test(this.#field)) {
+        this.#field = ''
         this.#inQuotes = true
         this.#isQuoted = true
         at++
@@ -89,7 +92,8 @@ class CsvParser {
       } else {
         this.#stops.lastIndex = at + 1
         const end = this.#stops.exec(text)?.index ?? text.length
-        this.#append(text.slice(at, end))
+        const part = text.slice(at, end)
+        if (!this.#isQuoted || !BLANKS.test(part)) this.#append(part)
         at = end
       }
       this.#returnSeen = false
