@@ -52,25 +52,35 @@ export interface CsvTable {
  */
 export function openTable(path: string, encoding: string): CsvTable {
   const { delimiter, isSaid } = delimiterOf(headOf(path, encoding))
-  const records = csvRecords(path, encoding, delimiter).take(SAMPLE_ROWS).toArray()
-  const start = startOf(records, isSaid)
-  const [first, ...rows] = records.slice(start)
+  const records = () => csvRecords(path, encoding, delimiter)
+  let start = 0
+  const first = records().find((record, i) => {
+    start = i
+    return isFirst(record, i, isSaid)
+  })
   if (first === undefined) throw conversionFailed({ reason: 'it has no rows' })
-  const hasHeader = isHeader(first, rows)
+  const isDoubtful = first.some(isValue)
+  const hasHeader =
+    !isDoubtful ||
+    isHeader(
+      first,
+      records()
+        .drop(start + 1)
+        .take(SAMPLE_ROWS)
+        .toArray(),
+    )
   const names = first.map((text, i) => (hasHeader ? text.trim() : `field_${i + 1}`))
-  return { path, encoding, delimiter, headRecords: start + (hasHeader ? 1 : 0), names, isDoubtful: first.some(isValue) }
+  return { path, encoding, delimiter, headRecords: start + (hasHeader ? 1 : 0), names, isDoubtful }
 }
 
-/** Index of the first record that has a text and does not name the delimiter. */
-export function startOf(records: readonly string[][], isSaid: boolean): number {
-  const index = records.findIndex((record, i) => !(i === 0 && isSaid) && record.some((text) => text.trim() !== ''))
-  return index < 0 ? records.length : index
+/** Whether a record may have the names: it has a text, and does not name the delimiter. */
+export function isFirst(record: readonly string[], index: number, isSaid: boolean): boolean {
+  return !(index === 0 && isSaid) && record.some((text) => text.trim() !== '')
 }
 
-/** Whether a record names the columns: it has only texts, or besides them years, days or times above other values. */
+/** Whether a first record with values names the columns, because they are years, days or times above other values. */
 function isHeader(first: readonly string[], rows: readonly string[][]): boolean {
   const values = first.filter(isValue)
-  if (values.length === 0) return true
   const areYears = values.every((text, i) => YEAR.test(text) && (i === 0 || text > values[i - 1]!))
   const areMoments =
     values.every((text) => !isNumber(text) && /\d/.test(text)) && new Set(values).size === values.length
@@ -118,9 +128,8 @@ export function* dataOf({ path, encoding, delimiter, headRecords }: CsvTable): G
 }
 
 /**
- * The delimiter named by the first line. Else the delimiter in the first line that most rows have, that splits no
- * decimal numbers, and for which most rows have as many fields as the first line, because texts contain commas, too. A
- * single column counts as tab-separated, because its geometries contain commas.
+ * The delimiter named by the first line, else the one in the first line that divides the text best. A single column
+ * counts as tab-separated, because its geometries contain commas.
  *
  * @param head beginning of the table
  */

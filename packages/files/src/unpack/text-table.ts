@@ -1,6 +1,6 @@
 import { formatUnknown } from '../errors.ts'
 import { firstRecords } from '../read/csv-records.ts'
-import { delimiterOf, hasNameAboveValues, isNumber, startOf } from '../read/csv-table.ts'
+import { delimiterOf, hasNameAboveValues, isFirst, isNumber } from '../read/csv-table.ts'
 
 /** How a geometry in well-known text begins, in quotes or not. */
 const WKT = /^"?(SRID=\d+;)?(MULTI)?(POINT|LINESTRING|POLYGON|GEOMETRYCOLLECTION)(\s*[ZM]{1,2})?\s*(\(|EMPTY)/i
@@ -34,7 +34,8 @@ export function checkTable(text: string, isWhole: boolean): void {
   const head = isWhole ? `${text}\n` : text
   const { delimiter, isSaid } = delimiterOf(head)
   const all = firstRecords(head, delimiter)
-  const records = all.slice(startOf(all, isSaid))
+  const start = all.findIndex((record, i) => isFirst(record, i, isSaid))
+  const records = start < 0 ? [] : all.slice(start)
   const lines = text.replace(/^[\r\n]+/, '').split(/\r\n|[\r\n]/, 3)
   const [line = '', first = ''] = isSaid ? lines.slice(1) : lines
   const header = records[0] ?? line.split(delimiter)

@@ -59,7 +59,9 @@ export async function* parquetBytes(
   yield await flush()
   parquet.schema = schema.map((element, i) => declaredElement(element, columns[i - 1]))
   const about = { ...source.metadata, ...(geometry && { geo: JSON.stringify(metadataOf(facts, place, covering)) }) }
-  parquet.kvMetadata = Object.entries(about).map(([key, value]) => ({ key, value }))
+  const pairs = Object.entries(about).map(([key, value]) => ({ key, value }))
+  // Readers in Rust refuse the library's empty list, which has no type of elements.
+  if (pairs.length > 0) parquet.kvMetadata = pairs
   await parquet.finish()
   yield bytes.take()
 }
