@@ -80,16 +80,16 @@ export function isFirst(record: readonly string[], index: number, isSaid: boolea
 
 /** Whether a first record with values names the columns, because they are years, days or times above other values. */
 function isHeader(first: readonly string[], rows: readonly string[][]): boolean {
-  const values = first.filter(isValue)
+  const values = first.filter(isValue).map((text) => text.trim())
   const areYears = values.every((text, i) => YEAR.test(text) && (i === 0 || text > values[i - 1]!))
   const areMoments =
     values.every((text) => !isNumber(text) && /\d/.test(text)) && new Set(values).size === values.length
   if (!areYears && !areMoments) return false
   const isAxis = values.length > 1 && values.length < first.length && rows.length > 0
-  const hasOthers = first.some(
-    (name, i) => isValue(name) && rows.some((row) => isNumber(row[i] ?? '') && !YEAR.test(row[i]!)),
-  )
-  return hasNameAboveValues(first, rows) || (isAxis && hasOthers)
+  const below = first.flatMap((name, i) => (isValue(name) ? rows.map((row) => (row[i] ?? '').trim()) : []))
+  const numbers = below.filter(isNumber)
+  const areOthers = numbers.filter((text) => !YEAR.test(text)).length > numbers.length / 2
+  return hasNameAboveValues(first, rows) || (isAxis && areOthers)
 }
 
 /** Whether some text is above values only. */
@@ -105,7 +105,7 @@ export function isNumber(text: string): boolean {
   return NUMBER.test(kindOfCell(text) ?? '') || formsOfText(text.trim()).some((form) => FORMS_OF_NUMBERS.has(form))
 }
 
-/** Whether a text is a number, a day or a time of day. */
+/** Whether a text is a number, a day, a time of day or a truth value. */
 function isValue(text: string): boolean {
   const kind = kindOfCell(text)
   return kind !== null && (kind !== 'text' || formsOfText(text.trim()).some((form) => !FORMS_OF_TEXTS.has(form)))
