@@ -299,3 +299,11 @@ test('Parquet without a geometry has no empty list of metadata, which readers in
   expect(footerOf((await written('numbers', 'GeoParquet')).bytes).key_value_metadata).toBeUndefined()
   expect(footerOf((await written('peaks', 'GeoParquet')).bytes).key_value_metadata).toMatchObject([{ key: 'geo' }])
 })
+
+test('Parquet without rows says that its empty list is one of groups, which readers in Rust need', async () => {
+  await db.database.query(`create table none (id int4, name text, geom geometry(Point, 4326))`)
+  const { bytes } = await written('none', 'GeoParquet')
+  expect(footerOf(bytes)).toMatchObject({ num_rows: 0n, row_groups: [], key_value_metadata: [{ key: 'geo' }] })
+  // Thrift's compact protocol: field 3 is a number, 0; field 4 is a list, of no structs.
+  expect(bytes.includes(Buffer.from([0x16, 0, 0x19, 0x0c]))).toBe(true)
+})
