@@ -696,6 +696,16 @@ describe('changes', () => {
     expect(list).toContain(`<td>${'['.repeat(150)}${']'.repeat(150)}</td><td>true</td><td>LineString</td>`)
   })
 
+  test('quotes of texts are written by their code, because QGIS reads them otherwise as backslashes', async () => {
+    const { service } = origin.keys
+    const [items, name] = ['/collections/public.wide/items', 'a "b" \\ c\\']
+    const added = await send('POST', items, feature({ id: 5, name }), { key: service })
+    const item = await ask(added.headers.get('location')!, { key: service })
+    const text = await item.text()
+    expect(text).toContain(String.raw`"name":"a \u0022b\u0022 \\ c\\"`)
+    expect((JSON.parse(text) as Item).properties['name']).toBe(name)
+  })
+
   test('an id of more digits than a double has stays what it is', async () => {
     const { service } = origin.keys
     const [items, id] = ['/collections/public.wide/items', '9007199254740993']

@@ -56,6 +56,7 @@ const features = async (bytes: Uint8Array) => {
   const list = await Array.fromAsync(geojson.deserialize(new Uint8Array(bytes)))
   return list.toSorted((a, b) => Number(a.properties!['id']) - Number(b.properties!['id']))
 }
+const footerOf = (bytes: Buffer) => parquetMetadata(new Uint8Array(bytes).buffer)
 const COMPRESSORS = { ZSTD: (bytes: Uint8Array) => new Uint8Array(zstdDecompressSync(bytes)) }
 const parquetRows = async (bytes: Buffer) => {
   const file = Uint8Array.from(bytes).buffer
@@ -292,4 +293,17 @@ test('a CSV has its geometry in wkt, a column of that name in another, and says 
   expect(head).toBe('id,wkt_1,place,doc,wkt')
   expect(said).toEqual(['NAMES_CHANGED=1', 'GEOMETRIES_AS_TEXT=1'])
   expect(lines.join('\n')).toContain('SRID=3857;POINT(0 5)')
+})
+
+test('Parquet without a geometry has no empty list of metadata, which readers in Rust refuse', async () => {
+  expect(footerOf((await written('numbers', 'GeoParquet')).bytes).key_value_metadata).toBeUndefined()
+  expect(footerOf((await written('peaks', 'GeoParquet')).bytes).key_value_metadata).toMatchObject([{ key: 'geo' }])
+})
+
+test('Parquet without rows says that its empty list is one of groups, which readers in Rust need', async () => {
+  await db.database.query(`create table none (id int4, name text, geom geometry(Point, 4326))`)
+  const { bytes } = await written('none', 'GeoParquet')
+  expect(footerOf(bytes)).toMatchObject({ num_rows: 0n, row_groups: [], key_value_metadata: [{ key: 'geo' }] })
+  // Thrift's compact protocol: field 3 is a number, 0; field 4 is a list, of no structs.
+  expect(bytes.includes(Buffer.from([0x16, 0, 0x19, 0x0c]))).toBe(true)
 })

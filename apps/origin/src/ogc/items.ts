@@ -154,5 +154,10 @@ function columns({ key, geometry, srid, layer, properties }: Collection, crs: Cr
 
 function featureText({ id, geometry, properties }: Row, { key }: Collection): string {
   const idText = id === null ? '' : `"id":${key?.kind === 'integer' ? id : JSON.stringify(id)},`
-  return `{"type":"Feature",${idText}"geometry":${geometry ?? 'null'},"properties":${properties}}`
+  return quotesByCode(`{"type":"Feature",${idText}"geometry":${geometry ?? 'null'},"properties":${properties}}`)
+}
+
+/** JSON whose texts have quotes by their code: QGIS 3.40 reads `\"` as a backslash. */
+function quotesByCode(json: string): string {
+  return json.includes('\\"') ? json.replaceAll(/\\./g, (pair) => (pair === '\\"' ? '\\u0022' : pair)) : json
 }

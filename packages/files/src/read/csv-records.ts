@@ -4,6 +4,9 @@ import { chunksOf } from './chunks.ts'
 /** Longest field in characters. */
 const LONGEST_FIELD = 1 << 28
 const QUOTE = '"'
+/** What may stand before and behind the quotes of a field. The bound keeps the time in proportion to the text. */
+const BLANKS = /^ *$/
+const MOST_BLANKS = 1000
 
 /**
  * The records of a text table (RFC 4180) in a file: quoted fields may contain line ends. Empty lines are skipped.
@@ -39,6 +42,9 @@ class CsvParser {
   /** The last character of a quoted field was a quote. */
   #quoteSeen = false
   #isQuoted = false
+  /** Blanks before the quotes of the field, and behind them. */
+  #before = ''
+  #behind = ''
   #returnSeen = false
 
   constructor(delimiter: string) {
@@ -73,7 +79,9 @@ class CsvParser {
         }
         this.#inQuotes = false
       }
-      if (sign === QUOTE && this.#field === '' && !this.#isQuoted) {
+      if (sign === QUOTE && !this.#isQuoted && isBlank(this.#field)) {
+        this.#before = this.#field
+        this.#field = ''
         this.#inQuotes = true
         this.#isQuoted = true
         at++
@@ -89,7 +97,8 @@ class CsvParser {
       } else {
         this.#stops.lastIndex = at + 1
         const end = this.#stops.exec(text)?.index ?? text.length
-        this.#append(text.slice(at, end))
+        if (this.#isQuoted) this.#appendBehind(text.slice(at, end))
+        else this.#append(text.slice(at, end))
         at = end
       }
       this.#returnSeen = false
@@ -97,8 +106,32 @@ class CsvParser {
   }
 
   end(): void {
-    if (this.#inQuotes && !this.#quoteSeen) throw conversionFailed({ reason: 'a quote is not closed' })
+    while (this.#inQuotes && !this.#quoteSeen) {
+      if (this.#before === '') throw conversionFailed({ reason: 'a quote is not closed' })
+      this.#rereadAsText('')
+    }
     this.#endRecord()
+  }
+
+  /** Blanks behind quotes do not belong to the field. Other text does, and then quotes behind blanks enclose nothing. */
+  #appendBehind(text: string): void {
+    this.#behind += text
+    if (isBlank(this.#behind)) return
+    const behind = this.#behind
+    this.#behind = ''
+    this.#isQuoted = false
+    if (this.#before === '') this.#append(behind)
+    else this.#rereadAsText(QUOTE + behind)
+  }
+
+  /** Reads a field that a quote behind blanks began as text with that quote, because the quote does not enclose it. */
+  #rereadAsText(behind: string): void {
+    const text = this.#field.replaceAll(QUOTE, QUOTE + QUOTE) + behind
+    this.#field = this.#before + QUOTE
+    this.#before = ''
+    this.#isQuoted = false
+    this.#inQuotes = false
+    this.push(text)
   }
 
   #append(text: string): void {
@@ -109,6 +142,8 @@ class CsvParser {
   #endField(): void {
     this.#record.push(this.#field)
     this.#field = ''
+    this.#before = ''
+    this.#behind = ''
     this.#isQuoted = false
     this.#inQuotes = false
     this.#quoteSeen = false
@@ -120,4 +155,8 @@ class CsvParser {
     this.#records.push(this.#record)
     this.#record = []
   }
+}
+
+function isBlank(text: string): boolean {
+  return text.length <= MOST_BLANKS && BLANKS.test(text)
 }

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { csvRecords, firstRecords } from './csv-records.ts'
 import { openCsv } from './csv.ts'
 import type { ReadRequest } from './protocol.ts'
 
@@ -186,7 +187,50 @@ test.each([
     `id;note, long\n${'1;hello, world\n'.repeat(30)}rest of it, text\n`,
     ['id', 'note, long'],
   ],
+  ['names with commas over a single column of decimals', 'c,d;kind\n87,51;yes\n12,87;no\n43,67\n', ['c,d', 'kind']],
+  [
+    'pairs of coordinates in rows that lack fields',
+    'lat, lon|name\n8.5, 5.8|A\n1.7, 1.4\n2.7, 0.2\n',
+    ['lat, lon', 'name'],
+  ],
+  ['points of thousands', 'c,d\tkind\tnote, long\n1.234,5\t1\tx, y\n4.321,5\n2.345,5\n', ['c,d', 'kind', 'note, long']],
   ['a single row without a line end', 'id\tx, y\n1\tA', ['id', 'x, y']],
 ])('the delimiter is the one by which rows are as wide as the header: %s', async (_, text, columns) => {
   expect(await read(text)).toMatchObject({ columns })
+})
+
+test('blanks around quotes do not belong to a field', async () => {
+  const { columns, types } = await read('"id", "name, long" ,"height"\n1, "Ulm, old", "1,5"\n2,  "Bonn" ,"2,5"\n')
+  expect({ columns, types }).toEqual({ columns: ['id', 'name, long', 'height'], types: ['int4', 'text', 'float8'] })
+})
+
+test('quotes behind blanks that do not enclose a field are its text', async () => {
+  const long = 'x'.repeat(1 << 20)
+  const text = `1, "tall" man, "Ulm, old"\n2, "a, ""b"" c" d, "e" "f"\n3,${long}, "open\n4,b, c""\n`
+  const path = join(folder, 'quotes.csv')
+  await writeFile(path, text)
+  expect([...csvRecords(path, 'utf-8', ',')]).toEqual([
+    ['1', ' "tall" man', 'Ulm, old'],
+    ['2', ' "a', ' ""b"" c" d', ' "e" "f"'],
+    ['3', long, ' "open'],
+    ['4', 'b', ' c""'],
+  ])
+})
+
+test('blanks and quotes by the hundred thousand are read as fast as other text', () => {
+  const field = `${' '.repeat(200_000)}x${'"'.repeat(200_000)}`
+  expect(firstRecords(`1,${field}\n`, ',')).toEqual([['1', field]])
+})
+
+test.each([
+  ['years are names above other numbers', 'country,2019,2020\nA,1.5,2\n', ['country', '2019', '2020']],
+  ['years behind blanks are names, too', 'country, 2019, 2020\nA, 1.5, 2\n', ['country', '2019', '2020']],
+  ['years above some years are data', 'Ulm,1990,2005\nBonn,0,2006\n', ['field_1', 'field_2', 'field_3']],
+  ['days are names above numbers', 'place,lat,1/22/20,1/23/20\nA,1.5,2,3\n', ['place', 'lat', '1/22/20', '1/23/20']],
+  ['years between years are data', 'Ulm,1990,2005\nBonn,1991,2006\n', ['field_1', 'field_2', 'field_3']],
+  ['days and times are data', '2/28/2008,1:00,NaN\n2/28/2008,2:00,5\n', ['field_1', 'field_2', 'field_3']],
+  ['a word among numbers is data', '1,unknown,5\n2,3,4\n', ['field_1', 'field_2', 'field_3']],
+])('a first line with values may have the names, and a warning says how it was read: %s', async (_, text, columns) => {
+  const { columns: found, warnings } = await read(text)
+  expect([found, warnings[0]?.code]).toEqual([columns, 'HEADER_GUESSED'])
 })

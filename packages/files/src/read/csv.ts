@@ -59,6 +59,11 @@ export async function openCsv(request: ReadRequest): Promise<FeatureReader> {
     warnings.add('ENCODING_GUESSED', message)
   }
   const table = openTable(request.path, encoding.name)
+  if (table.isDoubtful) {
+    const isHeader = table.names.some((name, i) => name !== `field_${i + 1}`)
+    const message = `The first line has numbers, days or times: it was read as ${isHeader ? 'the names of the columns' : 'a row, and the columns were numbered'}. To have it read otherwise, put a line of other names ${isHeader ? 'before it' : 'before it, or in its place'}.`
+    warnings.add('HEADER_GUESSED', message)
+  }
   const place = namedPlace(table, request.csv) ?? findPlace(table, warnings)
   const columns = table.names.map((name) => new TextColumn(name, askedType(request.columnTypes, name) !== undefined))
   const types = new Set<number>()

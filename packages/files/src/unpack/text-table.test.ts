@@ -28,6 +28,9 @@ test.each([
   ['a sign before the first name, over missing numbers', '# x,y\nNA,NA\n1,2\n'],
   ['a sign before the first name, over some numbers', '# name,note\nUlm,high\nBonn,12\nKiel,flat\n'],
   ['a sign at the first name, over a missing number', '#name,height\nUlm,unknown\nBonn,12\n'],
+  ['a last field of blanks', '"a";"b"\n"1";"2";"\n"\n'],
+  ['empty records before the header', ',,\n,,\na,b,c\n1,2,3\n'],
+  ['rows that all lack a field', 'a,b,c\n1,2\n3,4\n'],
   ['words of databases as names', 'Begin;End;Use\n1;2;3\n'],
   ['a description of statements', 'Create;Drop table;Count\nx;y;1;\n'],
 ])('a table is one: %s', (_, text) => {
@@ -55,6 +58,8 @@ test.each([
   ['begins with comments', '# made by x, y\nid;name\n1;A\n2;B\n'],
   ['begins with comments', '# made by x, y\nname,height\nA,1\nB,2\n'],
   ['begins with comments', '# made by x; y\n# on a day; z\nname;height\nA;1,5\n'],
+  ['remove the lines before line 2', 'Sample 22, made by A, on a day\ncm,%\n400,98\n500,97\n'],
+  ['remove the lines before line 3', 'Speeds of a year\nall streets\nname,speed\nA,30\nB,50\n'],
   ['prose', 'The old town, which is small\nNear the river, people fish.\nOn some days, it is hot there'],
   ['reference system alone', 'PROJCS["ETRS89 / UTM zone 32N",GEOGCS["ETRS89",DATUM["x"]]]'],
   ['Markdown', '| a | b |\n|---|---|\n| 1 | 2 |\n'],

@@ -1,6 +1,6 @@
 import { formatUnknown } from '../errors.ts'
 import { firstRecords } from '../read/csv-records.ts'
-import { delimiterOf, isNumber } from '../read/csv-table.ts'
+import { delimiterOf, hasNameAboveValues, isFirst, isNumber } from '../read/csv-table.ts'
 
 /** How a geometry in well-known text begins, in quotes or not. */
 const WKT = /^"?(SRID=\d+;)?(MULTI)?(POINT|LINESTRING|POLYGON|GEOMETRYCOLLECTION)(\s*[ZM]{1,2})?\s*(\(|EMPTY)/i
@@ -14,6 +14,8 @@ const COMMENT = /^#+\s/
 const STATEMENT_END = /;[ \t\r]*$/m
 const SYSTEM = /^(?:GEOGCS|PROJCS|GEOGCRS|PROJCRS|COMPD_?CRS|BOUNDCRS|GEODCRS)\s*\[/i
 const MARKDOWN_RULE = /^[|: \t\r-]+$/
+/** Lines before the header that are looked at for a title. */
+const MOST_TITLE_LINES = 8
 /** Minimum share of rows with the width of the header. */
 const LEAST_SHARE = 0.5
 /** Mean words per field, in the first line and in all lines, from which on a text is prose. */
@@ -31,18 +33,21 @@ const PROSE_WORDS = 2.5
 export function checkTable(text: string, isWhole: boolean): void {
   const head = isWhole ? `${text}\n` : text
   const { delimiter, isSaid } = delimiterOf(head)
-  const records = firstRecords(head, delimiter).slice(isSaid ? 1 : 0)
+  const all = firstRecords(head, delimiter)
+  const start = all.findIndex((record, i) => isFirst(record, i, isSaid))
+  const records = start < 0 ? [] : all.slice(start)
   const lines = text.replace(/^[\r\n]+/, '').split(/\r\n|[\r\n]/, 3)
   const [line = '', first = ''] = isSaid ? lines.slice(1) : lines
   const header = records[0] ?? line.split(delimiter)
   refuseOthers(text, first)
-  if (header.length < 2 && !isSaid && !WKT.test(first)) {
-    throw formatUnknown({ reason: 'it is text of no format that is known' })
+  refuseComments(records)
+  if (!isSaid && !WKT.test(first)) {
+    if (header.length < 2 || !records.slice(1).some(({ length }) => length === header.length)) refuseTitle(head)
+    if (header.length < 2) throw formatUnknown({ reason: 'it is text of no format that is known' })
   }
   if (/^\w+:\S/.test(line) && first === '') throw formatUnknown({ reason: 'it looks like a connection string' })
   // oxlint-disable-next-line no-control-regex -- Control characters do not belong into a table of text.
   if (/[\u0001-\u0008\u000e-\u001f]/.test(text)) throw formatUnknown({ reason: 'it has control characters' })
-  refuseComments(records)
   checkWidths(records)
   if (!isSaid && (delimiter === ',' || delimiter === ';') && isProse(records)) {
     const reason = `it looks like prose, not like a table: if it is one, put the line sep=${delimiter} before its first line`
@@ -61,6 +66,20 @@ function refuseOthers(text: string, second: string): void {
     throw formatUnknown({ reason: 'it is Markdown: save the table as CSV' })
 }
 
+/** @throws FORMAT_UNKNOWN for a table below lines of a title, which would name the columns */
+function refuseTitle(head: string): void {
+  const lines = head.split(/\r\n|[\r\n]/)
+  for (let above = 1; above <= MOST_TITLE_LINES && above < lines.length - 2; above++) {
+    const rest = lines.slice(above).join('\n')
+    const [names = [], ...rows] = firstRecords(rest, delimiterOf(rest).delimiter)
+    const isEven = names.length > 1 && rows.length > 1 && rows.every(({ length }) => length === names.length)
+    if (isEven && areNames(names, rows))
+      throw formatUnknown({
+        reason: `it begins with a title: remove the lines before line ${above + 1}, which names the columns`,
+      })
+  }
+}
+
 /** @throws FORMAT_UNKNOWN for comments before the header, which would name the columns */
 function refuseComments(records: readonly string[][]): void {
   const after = records.findIndex(([field = '']) => !field.startsWith('#'))
@@ -72,14 +91,10 @@ function refuseComments(records: readonly string[][]): void {
     throw formatUnknown({ reason: 'it begins with comments: remove the lines before the header that begin with #' })
 }
 
-/** Whether a record has different texts, below which a column has numbers only. */
+/** Whether a record has different texts, below which a column has values only. */
 function areNames(names: readonly string[], rows: readonly string[][]): boolean {
   const areTexts = names.every((name) => name.trim() !== '' && !isNumber(name))
-  if (!areTexts || new Set(names).size < names.length) return false
-  return names.some((_, i) => {
-    const values = rows.map((row) => row[i] ?? '').filter((text) => text !== '')
-    return values.length > 0 && values.every(isNumber)
-  })
+  return areTexts && new Set(names).size === names.length && hasNameAboveValues(names, rows)
 }
 
 /** Prose, programs and logs have commas, too, but not the same number in each line. */
@@ -109,7 +124,7 @@ function wordsOf(fields: readonly string[]): number {
   return fields.reduce((sum, field) => sum + field.split(/\s+/).filter((word) => word !== '').length, 0) / fields.length
 }
 
-/** Number of fields up to the last that is not empty. */
+/** Number of fields up to the last that is not blank. */
 function widthOf(row: readonly string[]): number {
-  return row.findLastIndex((text) => text !== '') + 1
+  return row.findLastIndex((text) => text.trim() !== '') + 1
 }

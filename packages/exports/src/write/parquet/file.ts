@@ -12,6 +12,12 @@ import { coveringElements, coveringMetadata, coveringOf } from './covering.ts'
 /** A row group ends at the first of these limits. */
 const GROUP_ROWS = 20_000
 const GROUP_BYTES = 32 * 2 ** 20
+/**
+ * How the library writes no rows and an empty list of groups (Thrift's compact protocol). The list lacks the type of its
+ * elements, and readers in Rust refuse it.
+ */
+const NO_GROUPS = Buffer.from([0x16, 0, 0x19, 0])
+const LIST_OF_STRUCTS = 12
 const TYPE_NAMES = [
   'Point',
   'LineString',
@@ -56,9 +62,14 @@ export async function* parquetBytes(
   yield await flush()
   parquet.schema = schema.map((element, i) => declaredElement(element, columns[i - 1]))
   const about = { ...source.metadata, ...(geometry && { geo: JSON.stringify(metadataOf(facts, place, covering)) }) }
-  parquet.kvMetadata = Object.entries(about).map(([key, value]) => ({ key, value }))
+  const pairs = Object.entries(about).map(([key, value]) => ({ key, value }))
+  // Readers in Rust refuse the library's empty list here, too.
+  if (pairs.length > 0) parquet.kvMetadata = pairs
   await parquet.finish()
-  yield bytes.take()
+  const end = bytes.take()
+  const empty = Buffer.from(end.buffer).indexOf(NO_GROUPS)
+  if (parquet.row_groups.length === 0 && empty >= 0) end[empty + NO_GROUPS.length - 1] = LIST_OF_STRUCTS
+  yield end
 }
 
 /** Rows of a group, by columns. */
