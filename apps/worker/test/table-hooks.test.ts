@@ -212,7 +212,7 @@ describe(`table hooks (${testLane()})`, () => {
   })
 
   test('carry the depth of the chain that changed the row, and give a chain up that is too long', async () => {
-    const signed = (depth: number) => `${depth}.${'s'.repeat(43)}`
+    const signed = (depth: number) => `${depth}.0.${'s'.repeat(43)}`
     const hook = await make({ url: undefined, function: 'loop' })
     await make()
     answer = ({ headers, path }) =>
