@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from 'node:path'
-import { readCompilerOptions, type CompilerSettings } from './compiler-options.ts'
+import { importsOfPaths, readCompilerOptions, type CompilerSettings } from './compiler-options.ts'
 import { configTomlFile, readProjectRules } from './project-rules.ts'
 import { entryOf } from './entry.ts'
 import { readJsonFile } from './json-file.ts'
@@ -39,7 +39,7 @@ export function lockFiles(folder: string): string[] {
 
 /**
  * Reads the settings of a folder: the entry, `imports`, `importMap` and `compilerOptions`; the `dependencies` of a
- * package.json, by their ranges; and the automatic JSX runtime of a tsconfig.json if no other file configures JSX.
+ * package.json, by their ranges; `paths` of a tsconfig.json, and its automatic JSX runtime if no other file configures JSX.
  *
  * @throws FUNCTION_BUNDLE_FAILED for a file of another format than its name, and without an entry
  */
@@ -47,13 +47,16 @@ export async function readCodeSettings(folder: string): Promise<CodeSettings> {
   const project = readProjectRules(folder)
   const entry = await entryOf(folder, project)
   const imports: Record<string, string> = {}
-  for (const file of nearerLast(folder, ['package.json']))
-    Object.assign(imports, importsOfDependencies(await readJsonFile(file), folder))
   const workspace = await readWorkspace(folder)
+  const ofRoot = workspace.root === null ? [] : [join(workspace.root, 'package.json')]
+  for (const file of new Set([...ofRoot, ...nearerLast(folder, ['package.json'])]))
+    Object.assign(imports, await importsOfDependencies(await readJsonFile(file), folder, workspace.catalogs))
   Object.assign(imports, workspace.imports)
   let { jsx, experimentalDecorators, decoratorMetadata } = readCompilerOptions(null)
   for (const file of nearerLast(folder, [TSCONFIG])) {
-    const options = readCompilerOptions(await readJsonFile(file).catch(() => null))
+    const tsconfig = await readJsonFile(file).catch(() => null)
+    const options = readCompilerOptions(tsconfig)
+    Object.assign(imports, absoluteImports(importsOfPaths(tsconfig), dirname(file)))
     decoratorMetadata ||= options.decoratorMetadata
     if (options.jsx?.jsx === 'automatic') jsx = options.jsx
   }
@@ -70,7 +73,7 @@ export async function readCodeSettings(folder: string): Promise<CodeSettings> {
     decoratorMetadata ||= options.decoratorMetadata
     experimentalDecorators ||= options.experimentalDecorators
   }
-  return { entry, imports, jsx, experimentalDecorators, decoratorMetadata, files: workspace.files }
+  return { entry, imports, jsx, experimentalDecorators, decoratorMetadata, files: [...ofRoot, ...workspace.files] }
 }
 
 /** The import map in `config.toml`; errors of a broken config are reported elsewhere. */

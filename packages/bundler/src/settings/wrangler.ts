@@ -62,14 +62,30 @@ const HARMLESS = [
   'compatibility_flags',
   'dev',
   'keep_vars',
+  'limits',
+  'logpush',
   'minify',
   'observability',
+  'placement',
   'preview_urls',
+  'secrets',
   'send_metrics',
+  'tsconfig',
   'upload_source_maps',
   'workers_dev',
 ]
-const READ = ['name', 'main', 'vars', 'kv_namespaces', 'queues', 'triggers', 'durable_objects', 'env']
+const READ = [
+  'route',
+  'routes',
+  'name',
+  'main',
+  'vars',
+  'kv_namespaces',
+  'queues',
+  'triggers',
+  'durable_objects',
+  'env',
+]
 const KNOWN: ReadonlySet<string> = new Set([...HARMLESS, ...READ, ...Object.keys(UNAVAILABLE)])
 const MAX_BATCH = 50
 const MAX_ATTEMPTS = 20
@@ -109,7 +125,9 @@ function settingsOf(config: Table, folder: string): WorkerSettings {
   const name = textOf(config['name'], 'name')
   const main = textOf(config['main'], 'main')
   const unavailable: string[] = unavailableOf(config)
-  const notes: string[] = []
+  const notes = ['route', 'routes'].flatMap((field) =>
+    config[field] === undefined ? [] : [`${field}: the address is that of the function`],
+  )
   const queues = tableOf(config['queues'], 'queues')
   const triggers = tableOf(config['triggers'], 'triggers')
   const rest = (table: Table, field: string, read: readonly string[]) =>
