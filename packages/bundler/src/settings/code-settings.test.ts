@@ -43,6 +43,25 @@ test('dependencies of the root of the workspace count after those of the functio
   expect(imports).toMatchObject({ ours: 'npm:ours@1.0.0', both: 'npm:both@2.0.0' })
 })
 
+test('dependencies of members that the function needs are imported, and not those of others', async () => {
+  const member = (dependencies: object) => ({ name: '', dependencies })
+  const { imports } = await importsOf({
+    'pnpm-workspace.yaml': `packages: ['apps/*', 'packages/*']\ncatalog: { deep: 3.0.0 }\n`,
+    'packages/a/package.json': JSON.stringify({
+      ...member({ '@ours/b': 'workspace:*', near: '1.0.0' }),
+      name: '@ours/a',
+    }),
+    'packages/b/package.json': JSON.stringify({
+      ...member({ deep: 'catalog:', '@ours/a': 'workspace:*' }),
+      name: '@ours/b',
+    }),
+    'packages/c/package.json': JSON.stringify({ ...member({ far: '1.0.0' }), name: '@ours/c' }),
+    'apps/fn/package.json': JSON.stringify({ dependencies: { '@ours/a': 'workspace:*' } }),
+  })
+  expect(imports).toMatchObject({ near: 'npm:near@1.0.0', deep: 'npm:deep@3.0.0' })
+  expect(imports['far']).toBeUndefined()
+})
+
 test('paths of a tsconfig.json are names of files, but not those of types', async () => {
   const paths = {
     '@/*': ['src/*'],

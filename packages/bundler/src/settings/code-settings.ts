@@ -4,7 +4,7 @@ import { configTomlFile, readProjectRules } from './project-rules.ts'
 import { entryOf } from './entry.ts'
 import { readJsonFile } from './json-file.ts'
 import { importsOfDependencies } from './package-json.ts'
-import { readWorkspace } from './workspace.ts'
+import { readWorkspace, type Workspace } from './workspace.ts'
 import { WRANGLER_FILES } from './wrangler.ts'
 
 /** How the code of a function is read, from all configuration files of its folder and of the folder above. */
@@ -48,6 +48,7 @@ export async function readCodeSettings(folder: string): Promise<CodeSettings> {
   const entry = await entryOf(folder, project)
   const imports: Record<string, string> = {}
   const workspace = await readWorkspace(folder)
+  Object.assign(imports, await importsOfMembers(folder, workspace))
   const ofRoot = workspace.root === null ? [] : [join(workspace.root, 'package.json')]
   for (const file of new Set([...ofRoot, ...nearerLast(folder, ['package.json'])]))
     Object.assign(imports, await importsOfDependencies(await readJsonFile(file), folder, workspace.catalogs))
@@ -74,6 +75,20 @@ export async function readCodeSettings(folder: string): Promise<CodeSettings> {
     experimentalDecorators ||= options.experimentalDecorators
   }
   return { entry, imports, jsx, experimentalDecorators, decoratorMetadata, files: [...ofRoot, ...workspace.files] }
+}
+
+/** Import map of the dependencies of the workspace's members that a function needs, and of their members in turn. */
+async function importsOfMembers(folder: string, { members, catalogs }: Workspace): Promise<Record<string, string>> {
+  const imports: Record<string, string> = {}
+  const own = await readJsonFile(join(folder, 'package.json'))
+  const names = new Set(Object.keys({ ...(own?.devDependencies as object), ...(own?.dependencies as object) }))
+  // Names that are added meanwhile are visited, too.
+  for (const name of names) {
+    const dependencies = members.get(name)?.dependencies
+    Object.assign(imports, await importsOfDependencies({ dependencies }, folder, catalogs))
+    for (const needed of Object.keys({ ...(dependencies as object) })) if (members.has(name)) names.add(needed)
+  }
+  return imports
 }
 
 /** The import map in `config.toml`; errors of a broken config are reported elsewhere. */

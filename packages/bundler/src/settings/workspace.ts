@@ -9,6 +9,8 @@ import type { Catalogs } from './package-json.ts'
 export interface Workspace {
   /** Import map of its members: their names, and names with a subpath. */
   readonly imports: Readonly<Record<string, string>>
+  /** The package.json or deno.json of each member, by name. */
+  readonly members: ReadonlyMap<string, JsonSettings>
   readonly catalogs: Catalogs
   /** Its folder; null outside of a workspace. */
   readonly root: string | null
@@ -32,7 +34,7 @@ export async function readWorkspace(folder: string): Promise<Workspace> {
     if (found) return { ...(await membersOf(at, found)), catalogs: found.catalogs, root: at }
     if (at === dirname(at)) break
   }
-  return { imports: {}, catalogs: {}, root: null, files: [] }
+  return { imports: {}, members: new Map(), catalogs: {}, root: null, files: [] }
 }
 
 interface Patterns {
@@ -72,25 +74,30 @@ function catalogsOf(given: WorkspaceFile | undefined): Catalogs {
   return { ...given?.catalogs, ...(given?.catalog && { default: given.catalog }) }
 }
 
-async function membersOf(root: string, { file, patterns }: Patterns): Promise<Pick<Workspace, 'imports' | 'files'>> {
+async function membersOf(
+  root: string,
+  { file, patterns }: Patterns,
+): Promise<Pick<Workspace, 'imports' | 'members' | 'files'>> {
   const imports: Record<string, string> = {}
   const files = [file]
   const wanted = patterns.filter((pattern) => !pattern.startsWith('!')).map((pattern) => pattern.replace(/\/$/, ''))
   const unwanted = patterns.filter((pattern) => pattern.startsWith('!')).map((pattern) => pattern.slice(1))
   const exclude = ['**/node_modules', ...unwanted]
-  let members = 0
+  const members = new Map<string, JsonSettings>()
+  let count = 0
   for await (const path of glob(wanted, { cwd: root, exclude })) {
-    if (++members > MAX_MEMBERS) break
+    if (++count > MAX_MEMBERS) break
     const home = resolve(root, path)
     for (const name of ['deno.json', 'deno.jsonc', 'package.json']) {
       const config = await readJsonFile(join(home, name))
       if (typeof config?.name !== 'string') continue
       files.push(join(home, name))
+      members.set(config.name, config)
       await addMember(imports, config.name, config, home)
       break
     }
   }
-  return { imports, files }
+  return { imports, members, files }
 }
 
 async function addMember(

@@ -54,6 +54,7 @@ test('every setting that is not read is named, and every bound', async () => {
     consumer: read_,
   } = await read({
     define: { A: '1' },
+    assets: './public',
     routes: ['x'],
     placement: { mode: 'smart' },
     compatibility_date: '2026-01-01',
@@ -61,6 +62,7 @@ test('every setting that is not read is named, and every bound', async () => {
     queues: { consumers: [consumer] },
   })
   expect(unavailable.toSorted()).toEqual([
+    'assets: ./public',
     'define',
     'queues.consumers.dead_letter_queue',
     'queues.consumers.retry_delay',

@@ -172,8 +172,11 @@ function settingsOf(config: Table, folder: string): WorkerSettings {
 function unavailableOf(config: Table): string[] {
   const found: string[] = []
   for (const [field, member] of Object.entries(UNAVAILABLE))
-    for (const { [member]: value } of [config[field] ?? []].flat().map((each) => tableOf(each, field)))
+    for (const each of [config[field] ?? []].flat()) {
+      // Older files have the folder of assets alone.
+      const value = typeof each === 'string' ? each : tableOf(each, field)[member]
       found.push(`${field}: ${typeof value === 'string' ? value : '?'}`)
+    }
   const objects = tableOf(config['durable_objects'], 'durable_objects')
   for (const { name } of listOf(objects['bindings'], 'durable_objects.bindings'))
     found.push(`durable_objects: ${String(name)}`)
