@@ -52,6 +52,10 @@ const PROJECTS = [
   'AccountancyOS/accountancyos',
   'Altitutor/altitutor-monorepo',
   'AmirmLotfy/shyftcut',
+  'Saturday-Vinyl/saturday-vinyl-supabase',
+  'phenrikyg-collab/supabase-sync-charm',
+  'webunclogmecom/supabase',
+  'Rocket-CRM/supabase-crm',
 ]
 
 /** Repositories with Workers. */
