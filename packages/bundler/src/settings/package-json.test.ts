@@ -10,7 +10,7 @@ test('a package for development is imported by its range only where a source nam
   await mkdir(join(folder, 'node_modules/there'), { recursive: true })
   await writeFile(join(folder, 'node_modules/there/package.json'), '{}')
   await mkdir(join(folder, 'fn'))
-  await writeFile(join(folder, 'fn/index.ts'), `import 'there'; import 'away'`)
+  await writeFile(join(folder, 'fn/index.ts'), `import 'there'; import 'away' // unused`)
   await writeFile(join(folder, 'fn/eslint.config.js'), `import 'unused'`)
   const imports = await importsOfDependencies(settings, join(folder, 'fn'), {})
   const found = ['there', 'away', 'used', 'unused'].map((name) => imports[name])

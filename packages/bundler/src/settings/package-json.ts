@@ -53,10 +53,10 @@ function isInstalled(name: string, folder: string): boolean {
 async function namedInSources(names: readonly string[], folder: string): Promise<string[]> {
   const found = new Set<string>()
   let read = 0
-  for await (const path of glob(SOURCES, { cwd: folder, exclude: ['**/node_modules', '*.config.*'] })) {
+  for await (const path of glob(SOURCES, { cwd: folder, exclude: ['**/node_modules', '**/*.d.ts', '*.config.*'] })) {
     if (++read > MOST_SOURCES || found.size === names.length) break
     const text = await readFile(join(folder, path), 'utf8').catch(() => '')
-    for (const name of names) if (text.includes(name)) found.add(name)
+    for (const name of names) if (text.includes(`'${name}`) || text.includes(`"${name}`)) found.add(name)
   }
   return [...found]
 }
