@@ -97,10 +97,9 @@ export async function hostilePlatform(profile: 'standard' | 'hardened'): Promise
       const { url, depth, body } = reached[0]!
       expect(url).toMatch(/^\/rest\/v1\/(?:rpc\/(?:state|send_message)|rows)$/)
       expect(depth).toBe(1)
-      if (url.endsWith('/state')) {
-        expect(body.store).toMatch(new RegExp(`^(?:(?:fn|cache):${arena.attacker}:|kv:own$)`))
-        expect(['get', 'list', 'write']).toContain(body.request!.operation)
-      }
+      const { store = 'kv:own', request: { operation = 'get' } = {} } = body
+      expect(store).toMatch(new RegExp(`^(?:(?:fn|cache):${arena.attacker}:|kv:own$)`))
+      expect(['get', 'list', 'write']).toContain(operation)
       await arena.expectKept(before)
     })
 

@@ -18,7 +18,7 @@ const FUNCTIONS: Readonly<Record<string, readonly [policy: object, code: string]
     { auth: 'anon', methods: ['GET', 'POST'] },
     `export default async (request, { claims }) => {
       const { name } = await request.json()
-      if (name === 'nobody') return Response.json({ why: 'no name' }, { status: 422 })
+      if (name === 'stranger') return Response.json({ why: 'no name' }, { status: 422 })
       return Response.json({ said: 'Hello ' + name, role: claims?.role ?? null })
     }`,
   ],
@@ -75,7 +75,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}supabase-js in a browser`, ()
       error: null,
     })
     const failed = await page.evaluate(async () => {
-      const { error } = await client.functions.invoke('greet', { body: { name: 'nobody' } })
+      const { error } = await client.functions.invoke('greet', { body: { name: 'stranger' } })
       return [error.name, error.context.status, await error.context.json()] as unknown
     })
     expect(failed).toEqual(['FunctionsHttpError', 422, { why: 'no name' }])

@@ -58,7 +58,7 @@ export class Responder {
       held: 0,
     }
     hideInternal(request, headers)
-    // Workers read facts about the connection there, of which the platform has none.
+    // Workers read facts about the connection there. The platform has none.
     if (this.#workerCrons) Object.defineProperty(request, 'cf', { value: {} })
     return this.#scopes.run(scope, this.#respond, request, scope, isDelivery ? 'queue' : tick)
   }
