@@ -1,5 +1,5 @@
 // Bad functions against what the platform keeps and calls for them: state, caches, queues, bindings, chains of calls.
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { DEPTH_HEADER } from '@terrane/contracts/events'
@@ -68,12 +68,13 @@ export async function hostilePlatform(profile: 'standard' | 'hardened'): Promise
     let api: Server
     const arena = openArena(probed!, profile === 'hardened', {
       projectApi: async () => {
-        api = createServer(async (request, response) => {
+        const record = async (request: IncomingMessage, response: ServerResponse) => {
           const body = (await json(request).catch(() => ({}))) as Reached['body']
           const { calls, steps } = depths.read('test', request.headers[DEPTH_HEADER])
           reached.push({ url: request.url!, depth: calls + steps, body })
           response.setHeader('content-type', 'application/json').end('{}')
-        })
+        }
+        api = createServer((request, response) => void record(request, response))
         await new Promise<void>((done) => api.listen(0, '127.0.0.1', done))
         return `http://127.0.0.1:${(api.address() as AddressInfo).port}`
       },

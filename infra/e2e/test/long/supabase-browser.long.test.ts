@@ -123,7 +123,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}supabase-js in a browser`, ()
     const status = await page.evaluate(
       () =>
         new Promise<string>((done) =>
-          client.channel('room').subscribe((state) => {
+          client.channel('room').subscribe((state: string) => {
             if (state !== 'SUBSCRIBED') done(state)
           }),
         ),
