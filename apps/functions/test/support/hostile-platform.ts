@@ -66,14 +66,14 @@ export async function hostilePlatform(profile: 'standard' | 'hardened'): Promise
     const depths = new Depths('secret of the test')
     const reached: Reached[] = []
     let api: Server
+    const record = async (request: IncomingMessage, response: ServerResponse) => {
+      const body = (await json(request).catch(() => ({}))) as Reached['body']
+      const { calls, steps } = depths.read('test', request.headers[DEPTH_HEADER])
+      reached.push({ url: request.url!, depth: calls + steps, body })
+      response.setHeader('content-type', 'application/json').end('{}')
+    }
     const arena = openArena(probed!, profile === 'hardened', {
       projectApi: async () => {
-        const record = async (request: IncomingMessage, response: ServerResponse) => {
-          const body = (await json(request).catch(() => ({}))) as Reached['body']
-          const { calls, steps } = depths.read('test', request.headers[DEPTH_HEADER])
-          reached.push({ url: request.url!, depth: calls + steps, body })
-          response.setHeader('content-type', 'application/json').end('{}')
-        }
         api = createServer((request, response) => void record(request, response))
         await new Promise<void>((done) => api.listen(0, '127.0.0.1', done))
         return `http://127.0.0.1:${(api.address() as AddressInfo).port}`
