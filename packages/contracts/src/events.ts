@@ -9,8 +9,8 @@ import { named, nullable, ref } from './named.ts'
  * of a request (setting `terrane.depth`), and the worker sends it with the events of those changes.
  */
 export const DEPTH_HEADER = 'x-terrane-depth'
-/** Form of a signed depth: two counts and a signature that only the functions host can verify. */
-export const SIGNED_DEPTH = /^\d{1,3}\.\d{1,7}\.[\w-]{43}$/
+/** Form of a signed depth: one count or two, and a signature that only the functions host can verify. */
+export const SIGNED_DEPTH = /^\d{1,3}(?:\.\d{1,7})?\.[\w-]{43}$/
 
 const fields = {
   schema: existingName('Its schema.', { examples: ['public'] }),

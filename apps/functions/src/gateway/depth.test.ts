@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { deepest, Depths, enter, MAX_DEPTH, OUTSIDE, type Depth } from './depth.ts'
 
@@ -19,12 +20,26 @@ test('a depth is read back by hosts of the same secret and by no other', () => {
   expect(new Depths('other').read('a', token(3))).toEqual(OUTSIDE)
 })
 
+test('a depth without steps has the form of earlier releases, which run beside this one during an update', () => {
+  const signature = createHmac('sha256', 'secret').update('functions depth 4 a').digest('base64url')
+  expect(token(3)).toBe(`4.${signature}`)
+})
+
 test('a depth of one project counts as a call from outside in another', () => {
   expect(depths.read('b', token(MAX_DEPTH))).toEqual(OUTSIDE)
 })
 
 test('an unsigned header is a call from outside', () => {
-  const forged = [undefined, '', '3', '3.0.x', ['1', '2'], token(2).replace(/^3/, '0'), token(2).replace('.0.', '.1.')]
+  const forged = [
+    undefined,
+    '',
+    '3',
+    '3.1.x',
+    ['1', '2'],
+    token(2).replace(/^3/, '0'),
+    token(2, 5).replace('.5.', '.4.'),
+  ]
+  forged.push(token(2).replace('3.', '3.0.'), token(2).replace('3.', '03.'))
   for (const header of forged) expect(depths.read('a', header)).toEqual(OUTSIDE)
 })
 

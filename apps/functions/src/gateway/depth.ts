@@ -62,13 +62,16 @@ export class Depths {
 
   #verify(project: string, token: string): Depth {
     if (!SIGNED_DEPTH.test(token)) return OUTSIDE
-    const [calls = 0, steps = 0] = token.split('.', 2).map(Number)
+    const [calls = 0, steps = 0] = token.split('.').slice(0, -1).map(Number)
     return this.#token(project, calls, steps) === token ? { calls, steps } : OUTSIDE
   }
 
-  /** Functions can read tokens in their database, so a token of one project is not valid in another. */
+  /**
+   * Functions can read tokens in their database, so a token of one project is not valid in another. Without steps it has
+   * the form of earlier releases, whose hosts and workers run beside this one during an update.
+   */
   #token(project: string, calls: number, steps: number): string {
-    const depth = `${calls}.${steps}`
+    const depth = steps === 0 ? `${calls}` : `${calls}.${steps}`
     const key = `${depth} ${project}`
     let token = this.#tokens.get(key)
     if (token === undefined) {

@@ -23,7 +23,7 @@ interface Reached {
 const SEND = `const send = async (url, body, init = {}) => (await fetch(url, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), ...init })).status
   const state = (body, init) => send('http://state.internal/', body, init)
   const deep = (levels) => '['.repeat(levels) + ']'.repeat(levels)
-  const forged = { 'x-terrane-depth': '0.0.' + 'x'.repeat(43), apikey: 'mine', authorization: 'Bearer mine', 'content-profile': 'public', prefer: 'tx=rollback' }`
+  const forged = { 'x-terrane-depth': '1.1.' + 'x'.repeat(43), apikey: 'mine', authorization: 'Bearer mine', 'content-profile': 'public', prefer: 'tx=rollback' }`
 
 /** Requests that must not get through, by the refusal of the host. */
 const REFUSED: Readonly<Record<string, readonly [code: string, status: number]>> = {
