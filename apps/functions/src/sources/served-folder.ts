@@ -185,15 +185,16 @@ export class ServedFolder {
     const begunMs = Date.now()
     const before = await lookAt([...this.#inputs.all, ...own.files, ...shared.files])
     const isUntouched = async (paths: Iterable<string>) => isStill(before, await lookAt(paths), begunMs)
-    const building = buildFolder(home, ceilings, (path) => builder.bundleFolder(project.id, path))
-    building.catch(() => {})
-    await sleep(STILL_MS)
-    const isMoved = isClosed() || !(await isUntouched(this.#inputs.read))
     const isEmpty = usualEntries(home)?.every((entry) => before.get(join(home, entry)) === '') ?? false
-    // A folder is built once at a time.
-    if (isMoved || isEmpty) await building.catch(() => {})
-    if (isMoved) return MOVED
-    if (isEmpty) {
+    const building = isEmpty ? null : buildFolder(home, ceilings, (path) => builder.bundleFolder(project.id, path))
+    building?.catch(() => {})
+    await sleep(STILL_MS)
+    if (isClosed() || !(await isUntouched(this.#inputs.read))) {
+      // A folder is built once at a time.
+      await building?.catch(() => {})
+      return MOVED
+    }
+    if (building === null) {
       this.#withdraw()
       this.#hasFailed = false
       return { version: null, moved: false }
