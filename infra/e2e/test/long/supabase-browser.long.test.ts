@@ -108,7 +108,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}supabase-js in a browser`, ()
     expect(denied).toBe('StorageApiError')
   })
 
-  test('rows are read, with their count in a header of another origin', async () => {
+  test('the error of a missing table is read by a page of another origin', async () => {
     const { data, error } = await page.evaluate(() => client.from('no_such_table').select('*', { count: 'exact' }))
     expect([data, error?.code]).toEqual([null, 'PGRST205'])
   })
