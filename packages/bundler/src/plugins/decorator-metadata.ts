@@ -80,15 +80,15 @@ class Source {
     return [...this.#used].join(';')
   }
 
-  /** The value that a name stands for at run time. Interfaces and parameters of types have none, and are Object. */
+  /** The class that a name stands for at run time. Interfaces, parameters of types and enums are Object. */
   valueOf({ start, end }: Node): string {
     const [first = '', ...rest] = this.#code.slice(start, end).split('.')
     const found = this.#imported.get(first)
     if (found === null) return 'Object'
     const [local, from] = found?.split(' from ', 2) ?? [first]
     if (from !== undefined) this.#used.add(`import * as ${local!.split('.', 1)[0]} from ${from}`)
-    const name = [local, ...rest].join('.')
-    return `typeof ${local} === 'undefined' || typeof ${name} === 'undefined' ? Object : ${name}`
+    const name = [local, ...rest].join('?.')
+    return `typeof ${local} !== 'undefined' && typeof ${name} === 'function' ? ${name} : Object`
   }
 
   #add({ importKind, source }: Node, { type, importKind: ofName, local, imported }: Node, index: number): void {
