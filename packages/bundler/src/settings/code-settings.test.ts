@@ -24,6 +24,10 @@ test.each([
   ['pnpm-workspace.yaml', `packages: ['apps/*']\ncatalog: { zod: ^4.1.0 }\ncatalogs:\n  prod:\n    hono: 4.13.19\n`],
   [
     'package.json',
+    JSON.stringify({ workspaces: ['apps/*'], catalog: { zod: '^4.1.0' }, catalogs: { prod: { hono: '4.13.19' } } }),
+  ],
+  [
+    'package.json',
     JSON.stringify({
       workspaces: { packages: ['apps/*'], catalog: { zod: '^4.1.0' }, catalogs: { prod: { hono: '4.13.19' } } },
     }),
@@ -62,10 +66,19 @@ test('dependencies of members that the function needs are imported, and not thos
   expect(imports['far']).toBeUndefined()
 })
 
-test('paths of a tsconfig.json are names of files, but not those of types', async () => {
+test('a package for development of the folder above is imported where a source beside the function names it', async () => {
+  const { imports } = await importsOf({
+    'apps/package.json': JSON.stringify({ devDependencies: { shared: '1.0.0', linter: '1.0.0' } }),
+    'apps/_shared/a.ts': `import "shared/part"`,
+  })
+  expect([imports['shared'], imports['linter']]).toEqual(['npm:shared@1.0.0', undefined])
+})
+
+test('paths of a tsconfig.json are names of files, but not those of types or of several places', async () => {
   const paths = {
     '@/*': ['src/*'],
-    config: ['./config.ts', './other.ts'],
+    config: ['./config.ts'],
+    several: ['./one.ts', './other.ts'],
     '*': ['./vendor/*'],
     react: ['./node_modules/@types/react'],
     env: ['./env.d.ts'],

@@ -51,7 +51,7 @@ export async function readCodeSettings(folder: string): Promise<CodeSettings> {
   Object.assign(imports, await importsOfMembers(folder, workspace))
   const ofRoot = workspace.root === null ? [] : [join(workspace.root, 'package.json')]
   for (const file of new Set([...ofRoot, ...nearerLast(folder, ['package.json'])]))
-    Object.assign(imports, await importsOfDependencies(await readJsonFile(file), folder, workspace.catalogs))
+    Object.assign(imports, await importsOfFile(file, folder, workspace))
   Object.assign(imports, workspace.imports)
   let { jsx, experimentalDecorators, decoratorMetadata } = readCompilerOptions(null)
   for (const file of nearerLast(folder, [TSCONFIG])) {
@@ -77,6 +77,12 @@ export async function readCodeSettings(folder: string): Promise<CodeSettings> {
   return { entry, imports, jsx, experimentalDecorators, decoratorMetadata, files: [...ofRoot, ...workspace.files] }
 }
 
+/** Import map of a package.json. One above the function is also that of the sources beside the function. */
+async function importsOfFile(file: string, folder: string, { catalogs }: Workspace): Promise<Record<string, string>> {
+  const sources = dirname(file) === dirname(folder) ? dirname(file) : folder
+  return importsOfDependencies(await readJsonFile(file), folder, { catalogs, sources })
+}
+
 /** Import map of the dependencies of the workspace's members that a function needs, and of their members in turn. */
 async function importsOfMembers(folder: string, { members, catalogs }: Workspace): Promise<Record<string, string>> {
   const imports: Record<string, string> = {}
@@ -85,8 +91,8 @@ async function importsOfMembers(folder: string, { members, catalogs }: Workspace
   // Names that are added meanwhile are visited, too.
   for (const name of names) {
     const dependencies = members.get(name)?.dependencies
-    Object.assign(imports, await importsOfDependencies({ dependencies }, folder, catalogs))
-    for (const needed of Object.keys({ ...(dependencies as object) })) if (members.has(name)) names.add(needed)
+    Object.assign(imports, await importsOfDependencies({ dependencies }, folder, { catalogs }))
+    for (const needed of Object.keys({ ...(dependencies as object) })) names.add(needed)
   }
   return imports
 }

@@ -35,13 +35,16 @@ function jsxOf(options: JsonSettings['compilerOptions']): JsxSettings | null {
 
 const IS_TYPES = /node_modules|\.d\.[cm]?ts$/
 
-/** Import map of the `paths` of a tsconfig.json, relative to the file: names, and prefixes such as `@/*`. */
+/**
+ * Import map of the `paths` of a tsconfig.json, relative to the file: names, and prefixes such as `@/*`. Those with
+ * several places are left to the bundler, which looks for the file in each.
+ */
 export function importsOfPaths(settings: JsonSettings | null): Record<string, string> {
   const { paths, baseUrl } = settings?.compilerOptions ?? {}
   const base = typeof baseUrl === 'string' ? baseUrl : '.'
   const imports: Record<string, string> = {}
   for (const [name, targets] of Object.entries<unknown>({ ...(paths as object | undefined) })) {
-    const target: unknown = Array.isArray(targets) ? targets[0] : null
+    const target: unknown = Array.isArray(targets) && targets.length === 1 ? targets[0] : null
     if (typeof target !== 'string' || IS_TYPES.test(target)) continue
     // A name that is `*` alone would be one for all packages.
     if (/^\*|\*./.test(name) || name.endsWith('/*') !== target.endsWith('/*')) continue

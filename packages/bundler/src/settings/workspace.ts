@@ -49,9 +49,12 @@ async function patternsIn(folder: string): Promise<Patterns | null> {
     const patterns = strings(Array.isArray(given) ? given : given?.members)
     if (patterns) return { file: join(folder, name), patterns, catalogs: {} }
   }
-  const given = (await readJsonFile(join(folder, 'package.json')))?.workspaces as WorkspaceFile | undefined
+  const root = await readJsonFile(join(folder, 'package.json'))
+  const given = root?.workspaces as WorkspaceFile | undefined
   const patterns = strings(Array.isArray(given) ? given : given?.packages)
-  if (patterns) return { file: join(folder, 'package.json'), patterns, catalogs: catalogsOf(given) }
+  // Bun reads catalogs at either place.
+  const catalogs = { ...catalogsOf((root ?? {}) as WorkspaceFile), ...catalogsOf(given) }
+  if (patterns) return { file: join(folder, 'package.json'), patterns, catalogs }
   const file = join(folder, 'pnpm-workspace.yaml')
   const yaml = await readFile(file, 'utf8').catch(() => null)
   if (yaml === null) return null
