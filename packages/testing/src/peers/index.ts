@@ -16,7 +16,7 @@ export function installPeers(name: string): string | null {
   const packages = join(folder, 'node_modules')
   const args = ['install', '--ignore-workspace', '--frozen-lockfile', '--ignore-scripts', '--dir', folder]
   const install = (...more: string[]) => spawnSync('pnpm', [...args, ...more], { encoding: 'utf8' })
-  // What is installed may be that of an earlier lock file. Where it is not, this takes a second and no network.
+  // Installed packages may belong to an earlier lock file. Otherwise this takes a second, without network.
   if (install('--offline').status === 0) return packages
   const { status, error, stdout, stderr } = install()
   if (status === 0) return packages
