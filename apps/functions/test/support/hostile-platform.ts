@@ -114,4 +114,20 @@ export async function hostilePlatform(profile: 'standard' | 'hardened'): Promise
       await arena.expectKept(before)
     })
   })
+  describe.skipIf(!probed)(`hostile functions, long chains: ${title}`, { timeout: 120_000 }, () => {
+    const arena = openArena(probed!, profile === 'hardened')
+
+    test('a chain that doubles at each step, as its max_chain allows, holds up no other function', async () => {
+      const { body } = await arena.attack(
+        `console.log('step')
+         for (const _ of [1, 2]) void fetch('http://project.internal/functions/v1/${arena.attacker}').catch(() => {})
+         return new Response('begun')`,
+        {},
+        { max_chain: 100_000 },
+      )
+      expect(body).toBe('begun')
+      const steps = () => arena.host.lines.filter(({ text }) => text === 'step').length
+      await expect.poll(steps).toBeGreaterThan(100)
+    })
+  })
 }
