@@ -150,6 +150,12 @@ const file = {
       'Ceiling of body_bytes for functions of stream_body, whose bodies are not held.',
     ),
     response_bytes: ceiling('response_bytes', 1, 'RESPONSE_BYTES'),
+    max_chain: Type.Integer({
+      default: DEFAULT_CEILINGS.max_chain,
+      minimum: 1,
+      maximum: 1_000_000,
+      description: 'Ceiling of max_chain.',
+    }),
   }),
 }
 

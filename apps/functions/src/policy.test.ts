@@ -20,6 +20,7 @@ test('an empty file is a policy of defaults', () => {
     concurrency: 64,
     min: 0,
     max: 2,
+    max_chain: 8,
     body_bytes: 6_291_456,
     response_bytes: 104_857_600,
     net: [],

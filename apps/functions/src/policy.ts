@@ -6,6 +6,7 @@ import { FUNCTION_NAME_PATTERN } from '@terrane/contracts/names'
 import type { FieldError } from '@terrane/core'
 import { problemsOfBindings } from './bindings.ts'
 import { invalidPolicy } from './errors.ts'
+import { MAX_DEPTH } from './gateway/depth.ts'
 
 /** A function's name: the first path segment after `/functions/v1/`. Folders that begin with `_` are not functions. */
 export const FUNCTION_NAME = new RegExp(FUNCTION_NAME_PATTERN)
@@ -124,6 +125,12 @@ const PolicySchema = Type.Object(
       maximum: 20,
       description: 'Attempts until a message of queue is a dead letter.',
     }),
+    max_chain: Type.Integer({
+      default: MAX_DEPTH,
+      minimum: 1,
+      description:
+        'Most calls below the first in a chain of functions; above 8 only calls of such functions count, and what each calls has 8 again.',
+    }),
     bindings: Type.Array(
       Type.String({ maxLength: 8192, pattern: '^(var|json|kv|queue|worker):[A-Za-z_][A-Za-z0-9_]{0,127}=' }),
       {
@@ -155,7 +162,7 @@ export function methodsOf({ methods }: Pick<Policy, 'methods'>): readonly string
 /** Upper bounds that an operator sets; a policy's values are clamped to them. */
 export type Ceilings = Readonly<
   Pick<Policy, 'memory_mb' | 'block_ms' | 'timeout_ms' | 'idle_ms' | 'concurrency' | 'min' | 'max' | 'body_bytes'> &
-    Pick<Policy, 'response_bytes' | 'websocket_ms'> & {
+    Pick<Policy, 'response_bytes' | 'websocket_ms' | 'max_chain'> & {
       /** Bounds `body_bytes` where bodies are streamed and cost no memory. */
       stream_bytes: number
     }
@@ -176,6 +183,7 @@ export const DEFAULT_CEILINGS: Ceilings = {
   body_bytes: 50 * MIB,
   response_bytes: 1024 * MIB,
   websocket_ms: 400_000,
+  max_chain: 100_000,
   stream_bytes: 5 * 1024 * MIB,
 }
 

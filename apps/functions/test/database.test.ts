@@ -230,9 +230,13 @@ for (const profile of ['standard', 'hardened'] as const) {
         )
         const depths = new Depths('secret of the test')
         const call = async (headers = {}, query = '') => (await fetch(host.url('deep') + query, { headers })).text()
-        const said = [await call(), await call({ [DEPTH_HEADER]: depths.next('test', 2) }), await call({}, '?last')]
+        const said = [
+          await call(),
+          await call({ [DEPTH_HEADER]: depths.next('test', { calls: 2, steps: 0 }) }),
+          await call({}, '?last'),
+        ]
         const [session] = said[0]!.split(' ')
-        expect(said).toEqual([0, 3, 0].map((depth) => `${session} ${depths.next('test', depth)}`))
+        expect(said).toEqual([0, 3, 0].map((calls) => `${session} ${depths.next('test', { calls, steps: 0 })}`))
       })
 
       test('a function leaves sessions for others, and loses those of a call that is over', async () => {

@@ -83,17 +83,7 @@ describe('sources of other platforms', () => {
     expect(await problemOf(addOn)).toContain('native add-ons do not run in a function')
   })
 
-  test('decorators that want types, and modules of Cloudflare, are errors that say what to do', async () => {
-    const source = `import { Injectable } from './di.ts'\n\n@Injectable()\nexport class A {}\nexport default () => new Response('')`
-    const files = { 'fn/di.ts': 'export const Injectable = () => () => {}', 'fn/index.ts': source }
-    const options = { experimentalDecorators: true, emitDecoratorMetadata: true }
-    for (const name of ['deno.json', 'tsconfig.json']) {
-      const config = { [`fn/${name}`]: JSON.stringify({ compilerOptions: options }) }
-      expect(await problemOf({ ...files, ...config })).toContain('index.ts:3: emitDecoratorMetadata is not supported')
-      await rm(join(folder, `fn/${name}`))
-    }
-    const plain = { 'fn/deno.json': '{"compilerOptions":{"experimentalDecorators":true}}' }
-    expect(await problemOf({ ...files, ...plain })).toBe('')
+  test('modules of Cloudflare that are not offered are errors, and its files of text are imported', async () => {
     const imports = (name: string) => problemOf({ 'fn/index.ts': `import * as all from '${name}'\nconsole.log(all)` })
     expect(await imports('cloudflare:workers')).toBe('')
     for (const name of ['page.html', 'a.md', 'b.sql']) {

@@ -88,7 +88,7 @@ for (const [runtime, profile] of [
         export default class extends WorkerEntrypoint {
           queue(batch) { seen.push([batch.queue, typeof this.ctx.waitUntil]); batch.ackAll(); throw new Error('after all of them') }
           scheduled({ cron }) { seen.push(cron) }
-          fetch() { return Response.json(seen) }
+          fetch(request) { return Response.json([...seen, request.cf]) }
         }`,
       )
       await deploy('fetch', `export default { fetch: () => new Response('taken') }`)
@@ -102,7 +102,8 @@ for (const [runtime, profile] of [
         'x-terrane-cron': encodeURIComponent(JSON.stringify({ name: '', cron: '0 3 * * 0', scheduledTime: 0 })),
       }
       expect([await post('class', { 'x-terrane-queue': '1' }), await post('class', tick)]).toEqual([204, 204])
-      expect(await (await fetch(host.url('class'))).json()).toEqual([['mail', 'function'], '0 3 * * 1'])
+      // The host knows no facts about the connection, but Workers read members of them.
+      expect(await (await fetch(host.url('class'))).json()).toEqual([['mail', 'function'], '0 3 * * 1', {}])
       expect([await post('fetch', { 'x-terrane-queue': '1' }), await post('fetch', tick)]).toEqual([500, 500])
       expect(await post('fetch', {})).toBe(200)
     })

@@ -97,6 +97,17 @@ test('what looks like a table within a text of config.toml is no table', async (
   expect(readProjectRules(join(project, 'text/supabase/functions/guarded'))).toMatchObject({ verifyJwt: false })
 })
 
+test('max_chain of config.toml is in the policy, and has to be a whole number', async () => {
+  const folder = join(project, 'chain/supabase/functions/guarded')
+  await mkdir(folder, { recursive: true })
+  await write('chain/supabase/config.toml', '[functions.guarded]\nmax_chain = 500\n')
+  expect(await readFolderPolicy(folder)).toMatchObject({ max_chain: 500 })
+  await write('chain/supabase/functions/guarded/function.json', '{"max_chain":20}')
+  expect(await readFolderPolicy(folder)).toMatchObject({ max_chain: 20 })
+  await write('chain/supabase/config.toml', '[functions.guarded]\nmax_chain = 0\n')
+  expect(() => readProjectRules(folder)).toThrow('functions.guarded.max_chain must be a whole number above 0')
+})
+
 test('function.json comes before config.toml', async () => {
   const folder = join(project, 'functions/both')
   await write('functions/both/function.json', '{"auth":"service","net":["a.example"],"privileged":false}')

@@ -213,6 +213,7 @@ describe(`table hooks (${testLane()})`, () => {
 
   test('carry the depth of the chain that changed the row, and give a chain up that is too long', async () => {
     const signed = (depth: number) => `${depth}.${'s'.repeat(43)}`
+    const ofSteps = `1.7.${'s'.repeat(43)}`
     const hook = await make({ url: undefined, function: 'loop' })
     await make()
     answer = ({ headers, path }) =>
@@ -226,19 +227,20 @@ describe(`table hooks (${testLane()})`, () => {
     await change(signed(9), 2)
     await sql('insert into things values (3, 1)')
     await change('1.no\nsignature', 4)
+    await change(ofSteps, 5)
     const dead = () => sql('select key, attempts, error, depth from terrane.events where dead_at is not null')
     await expect
       .poll(async () => (await dead()).rows, { timeout: 20_000 })
       .toEqual([{ key: '[2]', attempts: 1, error: expect.stringContaining('FUNCTION_RECURSION'), depth: signed(9) }])
-    await hearing(7)
+    await hearing(9)
     const depths = (of: string) =>
       heard.filter(({ path }) => path === of).map(({ headers }) => headers['x-terrane-depth'])
-    expect(new Set(depths('/functions/v1/loop'))).toEqual(new Set([signed(2), undefined]))
+    expect(new Set(depths('/functions/v1/loop'))).toEqual(new Set([signed(2), ofSteps, undefined]))
     // An address outside is told nothing of it.
-    expect(depths('/hook')).toEqual(Array(4).fill(undefined))
+    expect(depths('/hook')).toEqual(Array(5).fill(undefined))
     // An event that is sent again by hand begins a chain.
     await ask('POST', '/dead-letters/resend', { lane: hook.links.deadLetters.split('lane=')[1] })
-    await hearing(8)
+    await hearing(10)
   })
 
   test('wait for a function as long as it may take itself', async () => {

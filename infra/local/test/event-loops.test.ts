@@ -28,6 +28,14 @@ const FUNCTIONS: Readonly<Record<string, readonly [policy: object, code: string]
       return new Response('sent')
     }`,
   ],
+  'on-step': [
+    { auth: 'service', queue: 'long', max_chain: 12 },
+    `export default async () => {
+      await ${add('steps')}
+      await terrane.queue('long').send({})
+      return new Response('sent')
+    }`,
+  ],
   'on-kept': [
     { auth: 'service', queue: 'kept' },
     `export default async () => {
@@ -41,7 +49,7 @@ const FUNCTIONS: Readonly<Record<string, readonly [policy: object, code: string]
 beforeAll(async () => {
   db = open.use(await openTestDatabase())
   await db.database.query(
-    ['rows', 'messages', 'kept']
+    ['rows', 'messages', 'kept', 'steps']
       .map(
         (name) => `create table public.${name} (id serial primary key); grant all on public.${name} to service_role;
         grant all on sequence public.${name}_id_seq to service_role;`,
@@ -93,10 +101,10 @@ const dead = async (lane: string) =>
       [lane],
     )
   ).rows
-const RECURSION = [{ attempts: 1, error: expect.stringContaining('FUNCTION_RECURSION') as string }]
+const RECURSION = [{ attempts: 1, error: expect.stringMatching(/^FUNCTION_RECURSION: .* max_chain /) as string }]
 const WAIT = { timeout: 100_000, interval: 200 }
 
-describe(`a function that causes the event by which it is called is stopped after a chain of 8 (${testLane()})`, () => {
+describe(`a function that causes the event by which it is called is stopped after a chain of 8, or of its max_chain (${testLane()})`, () => {
   test('by changes of its own table', async () => {
     const headers = {
       apikey: keys.serviceRoleKey,
@@ -116,14 +124,15 @@ describe(`a function that causes the event by which it is called is stopped afte
   }, 120_000)
 
   test.each([
-    ['again', 'messages', 'by terrane.queue'],
-    ['kept', 'kept', 'by Deno.Kv.enqueue'],
+    ['again', 'messages', 9, 'by terrane.queue'],
+    ['kept', 'kept', 9, 'by Deno.Kv.enqueue'],
+    ['long', 'steps', 13, 'by terrane.queue with a longer chain'],
   ])(
-    'by messages of its own queue %s, which it writes to %s and sends %s',
-    async (queue, table) => {
+    'by messages of its own queue %s, which it writes to %s, %i times, and sends %s',
+    async (queue, table, calls) => {
       await db.database.query('select terrane.send($1, $2)', [queue, '{}'])
       await expect.poll(() => dead(`queue:${queue}`), WAIT).toEqual(RECURSION)
-      expect(await count(table)).toBe(9)
+      expect(await count(table)).toBe(calls)
     },
     120_000,
   )

@@ -6,8 +6,8 @@ import { named, nullable, ref } from './named.ts'
 
 /** Signed depth of a chain of functions; the origin stores it with changes, the worker sends it with their events. */
 export const DEPTH_HEADER = 'x-terrane-depth'
-/** Form of a signed depth. Only the functions host knows whether the signature is right. */
-export const SIGNED_DEPTH = /^\d{1,3}\.[\w-]{43}$/
+/** Form of a signed depth: one count or two, and a signature that only the functions host can verify. */
+export const SIGNED_DEPTH = /^\d{1,3}(?:\.\d{1,7})?\.[\w-]{43}$/
 
 const fields = {
   schema: existingName('Its schema.', { examples: ['public'] }),

@@ -3,7 +3,7 @@ import type { LentSession } from '@terrane/database'
 import { TerraneError } from '@terrane/core'
 import type { FunctionVersion } from '../function-version.ts'
 import type { Caller } from '../gateway/caller.ts'
-import type { Depths } from '../gateway/depth.ts'
+import { OUTSIDE, type Depths } from '../gateway/depth.ts'
 import type { Instance } from '../pool/instance.ts'
 import { FUNCTION_USER, callOfUser } from './address.ts'
 import { Logins, type LoginKind } from './logins.ts'
@@ -76,7 +76,7 @@ export class DatabaseDoor implements AsyncDisposable {
     const call = id === null ? undefined : instance()?.call(id)
     if (id === null ? opening.user !== FUNCTION_USER : !call)
       return refuse(client, '28000', `there is no user '${opening.user.slice(0, 80)}'`, USERS)
-    const depth = () => this.#options.depths.next(version.project, call?.depth ?? instance()?.depth ?? 0)
+    const depth = () => this.#options.depths.next(version.project, call?.depth ?? instance()?.depth ?? OUTSIDE)
     const identity = identityOf(version, call?.caller)
     try {
       const opened = await this.#sessionsOf(version.project)

@@ -5,13 +5,14 @@ import { HEAD_BYTES, message } from './frames.ts'
 const UNASKED: ReadonlySet<number> = new Set(Buffer.from('ANS'))
 const ERROR = 'E'.charCodeAt(0)
 const READY = 'Z'.charCodeAt(0)
-/** Object identifier of set_config(text, text, boolean), which is the same in every server. */
-const SET_CONFIG = 2078
+/** Name of the statement and of its portal, which no client is expected to use. */
+const NAME = 'terrane_depth\0'
 const NOTHING = Buffer.alloc(0)
 
 /**
  * The setting `terrane.depth` of a session that a client uses. The client does not see the answer of the server, except
- * for an error. The setting is a function call, because a query would drop the client's unnamed prepared statement.
+ * for an error. The statement has a name, because a simple query would drop the client's unnamed prepared statement, and
+ * poolers refuse function calls of the protocol.
  */
 export class SessionDepth {
   readonly #server: Writable
@@ -44,7 +45,7 @@ export class SessionDepth {
     if (this.#pending || value === this.#value) return
     this.#value = value
     this.#pending = Promise.withResolvers()
-    this.#server.write(setConfig('terrane.depth', value))
+    this.#server.write(setDepth(value))
   }
 
   /** The part of the server's bytes that the client sees. */
@@ -82,10 +83,21 @@ export class SessionDepth {
   }
 }
 
-function setConfig(name: string, value: string): Buffer {
-  const args = [name, value, 'false'].flatMap((text) => [int32(Buffer.byteLength(text)), Buffer.from(text)])
-  const [formats, count, resultFormat] = [int16(0), int16(3), int16(0)]
-  return message('F', Buffer.concat([int32(SET_CONFIG), formats, count, ...args, resultFormat]))
+/** Parse, Bind, Execute, Close and Sync. */
+function setDepth(value: string): Buffer {
+  const none = int16(0)
+  const parse = ["select pg_catalog.set_config('terrane.depth', $1, false)\0", none]
+  const bind = [NAME, none, int16(1), int32(Buffer.byteLength(value)), value, none]
+  const messages: readonly (readonly [type: string, body: readonly (string | Buffer)[]])[] = [
+    ['P', [NAME, ...parse]],
+    ['B', [NAME, ...bind]],
+    ['E', [NAME, int32(0)]],
+    ['C', ['S', NAME]],
+    ['S', []],
+  ]
+  return Buffer.concat(
+    messages.map(([type, body]) => message(type, Buffer.concat(body.map((part) => Buffer.from(part))))),
+  )
 }
 
 function int32(value: number): Buffer {

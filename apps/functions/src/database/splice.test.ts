@@ -26,7 +26,14 @@ function make(depth = () => 'zero') {
 const say = (type: string, body = '') => message(type, Buffer.from(body))
 const READY = say('Z', 'I')
 /** The server's answer to a setting of the depth. */
-const IS_SET = Buffer.concat([say('V', '\0\0\0\x04zero'), READY])
+const IS_SET = Buffer.concat([
+  say('1'),
+  say('2'),
+  say('D', '\0\x01\0\0\0\x04zero'),
+  say('C', 'SELECT 1\0'),
+  say('3'),
+  READY,
+])
 
 /** A session that has had one statement. */
 async function begin(depth?: () => string) {
@@ -104,7 +111,7 @@ test('the depth is set before the first transaction and, changed, before the nex
   const { client, server, statements, answers } = make(() => depth)
   client.write(say('Q', 'first'))
   await settle()
-  expect(statements()).toMatch(/^F.*terrane\.depth.*one.*first/s)
+  expect(statements()).toMatch(/^P.*terrane\.depth.*one.*first/s)
   depth = 'two'
   client.write(say('Q', 'within'))
   server.write(Buffer.concat([IS_SET, say('Z', 'T'), READY]))

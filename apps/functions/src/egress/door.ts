@@ -1,6 +1,7 @@
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer, type Socket } from 'node:net'
 import type { FunctionVersion } from '../function-version.ts'
+import { OUTSIDE, type Depth } from '../gateway/depth.ts'
 import type { GatewayDoor } from '../pool/factory.ts'
 import type { Instance } from '../pool/instance.ts'
 import type { Call } from '../pool/active-calls.ts'
@@ -15,7 +16,7 @@ export interface Outgoing {
   /** The call it belongs to; null when it names no call of this instance. */
   readonly call: Call | null
   /** Depth of the call in a chain of functions; without a call that of the deepest call in the instance. */
-  readonly depth: number
+  readonly depth: Depth
   /** Token that replaces the service key in this instance; null while it is being made. */
   readonly serviceToken: string | null
 }
@@ -50,7 +51,7 @@ export function createDoor(carry: (outgoing: Outgoing) => void, sockets: Sockets
     const named = request.headers['x-terrane-call']
     const instance = origin.instance()
     const call = (typeof named === 'string' && instance?.call(named)) || null
-    const depth = call?.depth ?? instance?.depth ?? 0
+    const depth = call?.depth ?? instance?.depth ?? OUTSIDE
     const serviceToken = instance?.serviceToken ?? null
     carry({ request, response, version: origin.version, target, call, depth, serviceToken })
   }

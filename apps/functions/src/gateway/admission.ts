@@ -2,7 +2,7 @@ import type { FunctionVersion } from '../function-version.ts'
 import { methodsOf, type Policy } from '../policy.ts'
 import { isAllowed, type Authenticate, type Caller } from './caller.ts'
 import { isOriginAllowed } from './cors.ts'
-import { DEPTH_HEADER, MAX_DEPTH, type Depths } from './depth.ts'
+import { DEPTH_HEADER, enter, OUTSIDE, type Depth, type Depths } from './depth.ts'
 import { hasTooManyHeaders } from './headers.ts'
 import type { Incoming } from './incoming.ts'
 import type { Problem } from './problems.ts'
@@ -13,7 +13,7 @@ export interface Admitted {
   /** Null when the credentials are not valid. */
   readonly caller: Caller | null
   /** Depth of the call in a chain of functions. */
-  readonly depth: number
+  readonly depth: Depth
   /** Why the call is refused; null when it is not. */
   readonly problem: Problem | null
 }
@@ -48,15 +48,15 @@ export class Admission {
   /** Identifies the caller and checks its rank and the depth; synchronously when the credentials are cached. */
   check({ request, requestId }: Incoming, version: FunctionVersion): Admitted | Promise<Admitted> {
     const allow = (caller: Caller): Admitted => {
-      const { auth } = version.policy
-      if (!isAllowed(caller, auth)) return { caller, depth: 0, problem: refusals.forbidden(caller, auth) }
-      const depth = this.#depths.read(version.project, request.headers[DEPTH_HEADER])
-      return { caller, depth, problem: depth > MAX_DEPTH ? refusals.tooDeep() : null }
+      const { auth, max_chain: maxChain } = version.policy
+      if (!isAllowed(caller, auth)) return { caller, depth: OUTSIDE, problem: refusals.forbidden(caller, auth) }
+      const depth = enter(this.#depths.read(version.project, request.headers[DEPTH_HEADER]), maxChain)
+      return { caller, depth: depth ?? OUTSIDE, problem: depth ? null : refusals.tooDeep(version.policy) }
     }
     const fail = (error: unknown): Admitted => {
       const problem = refusals.notAuthenticated(error)
       if (!problem) this.#onError(error, version, requestId)
-      return { caller: null, depth: 0, problem: problem ?? refusals.busy(5000) }
+      return { caller: null, depth: OUTSIDE, problem: problem ?? refusals.busy(5000) }
     }
     let caller
     try {

@@ -2,7 +2,6 @@ import { methodsOf, type Policy } from '../policy.ts'
 import type { ExitReason } from '../pool/exit.ts'
 import type { Refusal } from '../pool/pool.ts'
 import type { Caller } from './caller.ts'
-import { MAX_DEPTH } from './depth.ts'
 import { retryAfter, type Problem } from './problems.ts'
 
 // Every answer that the host gives in a function's place, worded for the caller.
@@ -116,11 +115,12 @@ export function noSockets(): Problem {
   }
 }
 
-export function tooDeep(): Problem {
+/** The chain of functions is longer than the function allows. */
+export function tooDeep({ max_chain: most }: Policy): Problem {
   return {
     code: 'FUNCTION_RECURSION',
-    message: `Functions have called functions ${MAX_DEPTH} deep, by requests, changes of rows or messages`,
-    hint: 'Look for a function that calls itself, or that changes the table or sends to the queue by which it is called.',
+    message: `Functions have called functions more than ${most} times in a chain, by requests, changes of rows or messages`,
+    hint: 'Look for a function that calls itself, or that changes the table or sends to the queue by which it is called; one that goes on by calling itself needs a greater max_chain in function.json.',
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Caller } from '../gateway/caller.ts'
+import { deepest, OUTSIDE, type Depth } from '../gateway/depth.ts'
 
 /** A request that an instance handles, or whose background work still runs in it. */
 export interface Call {
@@ -8,7 +9,7 @@ export interface Call {
   /** Caller of the function; null until it is known. */
   readonly caller: Caller | null
   /** Depth of the call in a chain of functions. */
-  readonly depth: number
+  readonly depth: Depth
   /** Moment after which it is ended, in `performance.now()` milliseconds. */
   readonly deadline: number
   expire(): void
@@ -46,9 +47,9 @@ export class ActiveCalls {
     return this.#here.size > 0
   }
 
-  /** Depth of the deepest call in a chain of functions; 0 without calls. */
-  get depth(): number {
-    return Math.max(0, ...[...this.#here.values()].map(({ call }) => call.depth))
+  /** Depth of the deepest call in a chain of functions. */
+  get depth(): Depth {
+    return this.#here.values().reduce((depth, { call }) => deepest(depth, call.depth), OUTSIDE)
   }
 
   get(id: string): Call | undefined {

@@ -1,4 +1,5 @@
 import { lstatSync } from 'node:fs'
+import type { Depth } from '../gateway/depth.ts'
 import type { Command } from '../runtime/runtime.ts'
 import type { Boot, ShimMessage } from '../runtime/shim/protocol.ts'
 import { Upstream } from '../upstream/upstream.ts'
@@ -132,7 +133,7 @@ export class Instance {
   }
 
   /** Depth of its deepest call in a chain of functions. */
-  get depth(): number {
+  get depth(): Depth {
     return this.#calls.depth
   }
 

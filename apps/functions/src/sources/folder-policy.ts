@@ -16,11 +16,13 @@ import { readFunctionJson } from './function-json.ts'
 export function defaultsOf(rules: ProjectRules | null, given: object): Partial<Policy> {
   if (!rules) return {}
   const open: Partial<Policy> = { auth: rules.verifyJwt ? 'anon' : 'none', methods: [...METHODS], net: ['*'] }
-  const { worker } = rules
-  if (!worker) return { ...open, privileged: 'key' }
+  const { worker, maxChain } = rules
+  const chain = maxChain === null ? {} : { max_chain: maxChain }
+  if (!worker) return { ...open, ...chain, privileged: 'key' }
   const { bindings, schedule, consumer } = worker
   return {
     ...(Object.keys(given).length === 0 && { ...open, cors: [] }),
+    ...chain,
     bindings: bindings.filter((binding) => !isReservedBinding(binding)),
     schedule: [...new Set(schedule)],
     ...(consumer && { queue: consumer.queue, batch: consumer.batch, attempts: consumer.attempts }),

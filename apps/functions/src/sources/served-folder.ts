@@ -173,7 +173,7 @@ export class ServedFolder {
     this.#retry.unref()
   }
 
-  /** One round: read the files, wait, build, read again, and serve if nothing has changed meanwhile. */
+  /** One round: read the files, build while they prove to be still, read again, and serve if nothing has changed meanwhile. */
   async #attempt(): Promise<Round> {
     const { ceilings, builder, project, root, isClosed } = this.#context
     const { home } = this
@@ -185,16 +185,23 @@ export class ServedFolder {
     const begunMs = Date.now()
     const before = await lookAt([...this.#inputs.all, ...own.files, ...shared.files])
     const isUntouched = async (paths: Iterable<string>) => isStill(before, await lookAt(paths), begunMs)
+    const isEmpty = usualEntries(home)?.every((entry) => before.get(join(home, entry)) === '') ?? false
+    const building = isEmpty ? null : buildFolder(home, ceilings, (path) => builder.bundleFolder(project.id, path))
+    building?.catch(() => {})
     await sleep(STILL_MS)
-    if (isClosed() || !(await isUntouched(this.#inputs.read))) return MOVED
-    if (usualEntries(home)?.every((entry) => before.get(join(home, entry)) === '')) {
+    if (isClosed() || !(await isUntouched(this.#inputs.read))) {
+      // A folder is built once at a time.
+      await building?.catch(() => {})
+      return MOVED
+    }
+    if (building === null) {
       this.#withdraw()
       this.#hasFailed = false
       return { version: null, moved: false }
     }
     let built: BuiltFolder
     try {
-      built = await buildFolder(home, ceilings, (path) => builder.bundleFolder(project.id, path))
+      built = await building
     } catch (error) {
       const { missing = [] } = ((error as Error).cause as Partial<BundleFailure> | undefined) ?? {}
       this.#inputs = this.#inputs.with({ places: packagePlaces(home, missing) })

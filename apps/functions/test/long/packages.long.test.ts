@@ -9,6 +9,7 @@ import { migrate } from '@terrane/database'
 import { openTestDatabase, testLane } from '@terrane/database/testing'
 import { ASKED_AS_BOTH, NOTES, askAsBoth, type ClientCode } from '../support/database-clients.ts'
 import { startHost, type TestHost } from '../support/host.ts'
+import type { Policy } from '../../src/policy.ts'
 import { mailServer } from '../support/mail-server.ts'
 import { installPeers } from '@terrane/testing/peers'
 import { tryRuntime } from '../support/runtimes.ts'
@@ -23,10 +24,12 @@ describe.skipIf(!packages)(`packages in functions: ${title}${why}`, () => {
   let mail: TcpServer
   const letters: string[] = []
   const stored = new Map<string, string>()
+  /** Methods of Telegram's API that were called. */
+  const told: unknown[] = []
   let net: string[] = []
 
   beforeAll(async () => {
-    // Enough of S3 for one object, and an echo.
+    // Enough of S3 for one object and of Telegram's API for a message, and an echo.
     web = createHttpServer((request, response) => void answer(request, response))
     mail = mailServer(letters)
     for (const server of [web, mail]) await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -43,6 +46,10 @@ describe.skipIf(!packages)(`packages in functions: ${title}${why}`, () => {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(request)
     const path = request.url!.split('?', 1)[0]!
+    if (path.startsWith('/bot')) {
+      told.push([path, JSON.parse(body.toString())])
+      return void response.end('{"ok":true,"result":{"message_id":2,"date":1,"chat":{"id":2,"type":"private"}}}')
+    }
     if (request.method === 'PUT') stored.set(path, body.toString('latin1'))
     response.setHeader('etag', '"1"')
     const echo = JSON.stringify({ method: request.method, path, body: body.toString() })
@@ -50,11 +57,23 @@ describe.skipIf(!packages)(`packages in functions: ${title}${why}`, () => {
     else response.setHeader('content-type', 'application/json').end(echo)
   }
 
-  async function run(source: string, init: RequestInit = {}, file = 'index.ts'): Promise<Response> {
-    await host.deploy('packaged', source, { packages: packages!, policy: { net }, entry: file })
-    const response = await fetch(host.url('packaged'), init)
+  interface Case {
+    /** Name of the source's file. */
+    readonly file?: string
+    readonly files?: Readonly<Record<string, string>>
+    readonly policy?: Partial<Policy>
+    readonly env?: Record<string, string>
+    /** After the address of the function. */
+    readonly path?: string
+    readonly status?: number
+  }
+
+  async function run(source: string, init: RequestInit = {}, options: Case = {}): Promise<Response> {
+    const { file = 'index.ts', files = {}, policy = {}, env = {}, path = '', status = 200 } = options
+    await host.deploy('packaged', source, { packages: packages!, policy: { net, ...policy }, entry: file, files, env })
+    const response = await fetch(host.url('packaged') + path, init)
     const said = JSON.stringify([host.lines.slice(-3), host.bootFailures.slice(-1)])
-    expect(response.status, said).toBe(200)
+    expect(response.status, said).toBe(status)
     return response
   }
 
@@ -178,12 +197,78 @@ describe.skipIf(!packages)(`packages in functions: ${title}${why}`, () => {
     expect(await (await run(source)).text()).toBe('served')
   })
 
+  test('NestJS injects by the types of constructors', async () => {
+    const settings = { 'deno.json': '{"compilerOptions":{"experimentalDecorators":true,"emitDecoratorMetadata":true}}' }
+    const response = await run(
+      `import 'reflect-metadata'
+       import { NestFactory } from '@nestjs/core'
+       import { Body, Controller, Injectable, Module, Param, ParseIntPipe, Post } from '@nestjs/common'
+       @Injectable() class Store { readonly names = new Map<number, string>([[7, 'seven']]) }
+       @Injectable() class Service { constructor(private readonly store: Store) {} find(id: number) { return this.store.names.get(id) } }
+       @Controller('packaged') class Api {
+         constructor(private readonly service: Service) {}
+         @Post(':id') find(@Param('id', ParseIntPipe) id: number, @Body() body: { greeting: string }) { return { said: body.greeting + ' ' + this.service.find(id) } }
+       }
+       @Module({ controllers: [Api], providers: [Store, Service] }) class App {}
+       const app = await NestFactory.create(App, { logger: false })
+       await app.listen(3000)`,
+      { method: 'POST', body: '{"greeting":"hello"}', headers: { 'content-type': 'application/json' } },
+      { files: settings, path: '/7', status: 201 },
+    )
+    expect(await response.json()).toEqual({ said: 'hello seven' })
+  })
+
+  test('grammY takes an update of Telegram, checks its secret, and answers by the API', async () => {
+    const source = `import { Bot, webhookCallback } from 'grammy'
+       const botInfo = { id: 1, is_bot: true, first_name: 'b', username: 'b', can_join_groups: true, can_read_all_group_messages: false, supports_inline_queries: false }
+       const bot = new Bot('1:token', { botInfo, client: { apiRoot: 'http://${net[0]!}' } })
+       bot.command('start', (context) => context.reply('Welcome ' + context.from.first_name))
+       export default webhookCallback(bot, 'std/http', { secretToken: 'the-secret' })`
+    const text = '/start'
+    const from = { id: 2, is_bot: false, first_name: 'Ada' }
+    const chat = { id: 2, type: 'private', first_name: 'Ada' }
+    const entities = [{ type: 'bot_command', offset: 0, length: text.length }]
+    const body = JSON.stringify({ update_id: 1, message: { message_id: 1, date: 1, from, chat, text, entities } })
+    const headers = { 'content-type': 'application/json', 'x-telegram-bot-api-secret-token': 'the-secret' }
+    await run(source, { method: 'POST', body, headers })
+    expect(told).toEqual([['/bot1:token/sendMessage', { chat_id: 2, text: 'Welcome Ada' }]])
+    const wrong = { ...headers, 'x-telegram-bot-api-secret-token': 'another' }
+    await run(source, { method: 'POST', body, headers: wrong }, { status: 401 })
+    expect(told).toHaveLength(1)
+  })
+
+  test('Hono on the environment of a Worker', async () => {
+    const response = await run(
+      `import { Hono } from 'hono'
+       import { env } from 'hono/adapter'
+       import { bearerAuth } from 'hono/bearer-auth'
+       const app = new Hono<{ Bindings: { GREETING: string; LIMITS: { most: number } } }>().basePath('/packaged')
+       app.use('/private', bearerAuth({ token: 'of-hono' }))
+       app.get('/', (c) => c.json([c.env.GREETING, c.env.LIMITS.most, env(c).GREETING, typeof c.executionCtx.waitUntil]))
+       app.get('/private', (c) => c.text('in'))
+       export default app`,
+      {},
+      {
+        policy: { auth: 'none', bindings: ['var:GREETING=hello', 'json:LIMITS={"most":7}'] },
+        env: { GREETING: 'hello', LIMITS: '{"most":7}' },
+      },
+    )
+    expect(await response.json()).toEqual(['hello', 7, 'hello', 'function'])
+    const ask = async (token: string) =>
+      (await fetch(`${host.url('packaged')}/private`, { headers: { authorization: `Bearer ${token}` } })).status
+    expect([await ask('of-hono'), await ask('another')]).toEqual([200, 401])
+  })
+
   test('JSX of preact by either of its pragmas', async () => {
     const body = `export default () => new Response(render(<p class="a">{1 + 1}</p>))`
     const imports = `import { render } from 'preact-render-to-string'`
-    const pragma = await run(`/** @jsx h */\n${imports}; import { h } from 'preact'\n${body}`, {}, 'index.tsx')
+    const pragma = await run(
+      `/** @jsx h */\n${imports}; import { h } from 'preact'\n${body}`,
+      {},
+      { file: 'index.tsx' },
+    )
     expect(await pragma.text()).toBe('<p class="a">2</p>')
-    const automatic = await run(`/** @jsxImportSource preact */\n${imports}\n${body}`, {}, 'index.tsx')
+    const automatic = await run(`/** @jsxImportSource preact */\n${imports}\n${body}`, {}, { file: 'index.tsx' })
     expect(await automatic.text()).toBe('<p class="a">2</p>')
   })
 })

@@ -52,10 +52,36 @@ const PROJECTS = [
   'AccountancyOS/accountancyos',
   'Altitutor/altitutor-monorepo',
   'AmirmLotfy/shyftcut',
+  'Saturday-Vinyl/saturday-vinyl-supabase',
+  'phenrikyg-collab/supabase-sync-charm',
+  'webunclogmecom/supabase',
+  'Rocket-CRM/supabase-crm',
 ]
 
 /** Repositories with Workers. */
-const WORKERS = ['cloudflare/templates', 'cloudflare/workers-sdk']
+const WORKERS = [
+  'cloudflare/templates',
+  'cloudflare/workers-sdk',
+  'honojs/examples',
+  'cloudflare/capnweb',
+  'cloudflare/chanfana',
+  'cloudflare/workers-oauth-provider',
+  'cloudflare/workers-web-experiments',
+  'jwyGithub/cloudflare-workers',
+  'luxass/cloudflare-workers',
+  'omrilotan/cloudflare-workers',
+  'ironspecs/cloudflare-workers',
+  'nodejs/release-cloudflare-worker',
+  'fingerprintjs/fingerprintjs-pro-cloudflare-worker',
+  'resend/resend-cloudflare-workers-example',
+  'PBK-B/cloudflare-worker-json-base',
+  'coji/clerk-multitenant-cf-workers-example',
+  'talkstream/telegram-bot-on-cloudflare-workers',
+  'blue-pen5805/llm-proxy-on-cloudflare-workers',
+  'powerfulyang/cloudflare-worker',
+  'seratch/slack-cloudflare-workers',
+  'estuary/flow-cf-workers-example',
+]
 
 // oxlint-disable-next-line node/no-process-env -- Where the fetched repositories are, and how Deno is led to the mirror.
 const { env } = process
@@ -111,8 +137,8 @@ describe.skipIf(folder === '')('functions of real projects', () => {
   test.each(WORKERS.filter((name) => folder !== '' && ONLY.test(name) && repositories.has(name)))(
     'Workers of %s are judged',
     async (name) => {
-      const project = await workersOf(repositories, name, home)
-      await judgeProject(project, { hosts: mirror.hosts, api, judged })
+      for (const project of await workersOf(repositories, name, home))
+        await judgeProject(project, { hosts: mirror.hosts, api, judged })
       expect(judged.length).toBeGreaterThan(0)
     },
   )

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -56,7 +56,10 @@ export async function startApp(env: Record<string, string> = {}, checkTypes = fa
     ...env,
   })
   // oxlint-disable-next-line node/no-process-env -- The programs that a profile needs are looked up on PATH.
-  const deps: Deps = stack.use(await openDeps(config, process.env, checkTypes))
+  const { env: programs } = process
+  const deps: Deps = stack.use(
+    await openDeps(config, checkTypes ? await withUsualPriority(home, programs) : programs, checkTypes),
+  )
   const app = await buildApp(deps)
   stack.defer(async () => {
     // Connections of calls that hang, and idle ones of a client, would be waited for.
@@ -87,6 +90,14 @@ export async function startApp(env: Record<string, string> = {}, checkTypes = fa
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
+}
+
+/** Programs with a `nice` that does nothing: at the lowest priority, types are not checked while other tests run. */
+async function withUsualPriority(home: string, programs: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
+  const folder = join(home, 'programs')
+  await mkdir(folder)
+  await writeFile(join(folder, 'nice'), '#!/bin/sh\nshift 2\nexec "$@"\n', { mode: 0o755 })
+  return { ...programs, PATH: `${folder}:${programs['PATH']}` }
 }
 
 export type TestApp = Awaited<ReturnType<typeof startApp>>

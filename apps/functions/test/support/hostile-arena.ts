@@ -22,6 +22,8 @@ export interface ArenaOptions {
   /** URL of the project's database; asked once the tests begin. */
   readonly databaseUrl?: () => Promise<string>
   readonly sessions?: number
+  /** URL of the project's API; asked once the tests begin. */
+  readonly projectApi?: () => Promise<string>
 }
 
 /** Declares the hooks of an arena within a `describe`. */
@@ -50,6 +52,7 @@ export function openArena(probed: ProbedRuntime, hardened: boolean, options: Are
       ...probed,
       ...(options.databaseUrl && { databaseUrl: await options.databaseUrl() }),
       ...(options.sessions !== undefined && { sessions: options.sessions }),
+      ...(options.projectApi && { projectApi: await options.projectApi() }),
       bootMs: 5000,
       bodyTimeoutMs: 1000,
       // The neighbour of a name server that changes its mind, and a redirecting public host, without any network.

@@ -30,7 +30,7 @@ const TRIGGERS_MS = 30_000
 const EXPIRE_MS = 3_600_000
 /** Code of the functions host for a chain of functions that is too long. */
 const RECURSION = 'FUNCTION_RECURSION'
-const TOO_DEEP = `${RECURSION}: functions have called each other too often, by changes of rows, messages or requests; look for a function that changes the table, or sends to the queue, by which it is called`
+const TOO_DEEP = `${RECURSION}: functions have called each other too often, by changes of rows, messages or requests; look for a function that changes the table, or sends to the queue, by which it is called; one that goes on by calling itself needs a greater max_chain in its function.json`
 
 export interface EventsOptions {
   readonly projects: ProjectDirectory

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { extname, relative } from 'node:path'
+import { extname } from 'node:path'
 import type { Loader, Plugin } from 'esbuild'
+import { withDecoratorMetadata } from './decorator-metadata.ts'
 
 /** Pragmas are at the top of a file. */
 const TOP = 2000
@@ -12,20 +13,17 @@ const TYPED = /\.(?:[jt]sx|m?ts)$/
  * main module.
  *
  * @param entry real path of the entry
- * @param decoratorMetadata whether the configuration requests decorator metadata, which the bundler cannot emit: then a
- * source with such decorators is an error
+ * @param decoratorMetadata whether the configuration requests decorator metadata, which the bundler does not emit itself
  */
 export function denoSources(entry: string, decoratorMetadata: boolean): Plugin {
   return {
     name: 'deno sources',
     setup(build) {
-      const folder = build.initialOptions.absWorkingDir ?? ''
       build.onLoad({ filter: /\.(?:[jt]sx|m?[jt]s)$/, namespace: 'file' }, async ({ path }) => {
         if (!TYPED.test(path) && path !== entry) return null
         const code = await readFile(path, 'utf8')
-        const line = decoratorMetadata && !IN_PACKAGE.test(path) ? lineOfDecorator(code) : 0
-        if (line > 0) return { errors: [{ text: NO_METADATA, location: { file: relative(folder, path), line } }] }
-        const contents = denoSource(path, code, entry)
+        const hasMetadata = decoratorMetadata && !IN_PACKAGE.test(path)
+        const contents = denoSource(path, hasMetadata ? await withDecoratorMetadata(path, code) : code, entry)
         return contents === null ? null : { contents, loader: extname(path).replace(/^\.m?/, '') as Loader }
       })
     },
@@ -33,15 +31,6 @@ export function denoSources(entry: string, decoratorMetadata: boolean): Plugin {
 }
 
 const IN_PACKAGE = /[\\/]node_modules[\\/]/
-const NO_METADATA =
-  'emitDecoratorMetadata is not supported, so that nothing would be injected by its type: name what is injected (`@Inject(Service)`), and take emitDecoratorMetadata out of the configuration'
-
-/** Line of the first decorator with a capital letter, which is usual in frameworks; 0 without one. */
-function lineOfDecorator(code: string): number {
-  const at = code.search(/^[ \t]*@[A-Z]\w*\(/m)
-  return at < 0 ? 0 : code.slice(0, at).split('\n').length
-}
-
 /** A source as Deno reads it; null for one that needs no change. */
 export function denoSource(path: string, code: string, entry: string): string | null {
   const own = path === entry ? asMain(code) : code

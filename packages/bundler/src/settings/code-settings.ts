@@ -1,10 +1,10 @@
 import { dirname, join, resolve } from 'node:path'
-import { readCompilerOptions, type CompilerSettings } from './compiler-options.ts'
+import { importsOfPaths, readCompilerOptions, type CompilerSettings } from './compiler-options.ts'
 import { configTomlFile, readProjectRules } from './project-rules.ts'
 import { entryOf } from './entry.ts'
 import { readJsonFile } from './json-file.ts'
 import { importsOfDependencies } from './package-json.ts'
-import { readWorkspace } from './workspace.ts'
+import { readWorkspace, type Workspace } from './workspace.ts'
 import { WRANGLER_FILES } from './wrangler.ts'
 
 /** How the code of a function is read, from all configuration files of its folder and of the folder above. */
@@ -39,7 +39,7 @@ export function lockFiles(folder: string): string[] {
 
 /**
  * Reads the settings of a folder: the entry, `imports`, `importMap` and `compilerOptions`; the `dependencies` of a
- * package.json, by their ranges; and the automatic JSX runtime of a tsconfig.json if no other file configures JSX.
+ * package.json, by their ranges; `paths` of a tsconfig.json, and its automatic JSX runtime if no other file configures JSX.
  *
  * @throws FUNCTION_BUNDLE_FAILED for a file of another format than its name, and without an entry
  */
@@ -47,13 +47,17 @@ export async function readCodeSettings(folder: string): Promise<CodeSettings> {
   const project = readProjectRules(folder)
   const entry = await entryOf(folder, project)
   const imports: Record<string, string> = {}
-  for (const file of nearerLast(folder, ['package.json']))
-    Object.assign(imports, importsOfDependencies(await readJsonFile(file), folder))
   const workspace = await readWorkspace(folder)
+  Object.assign(imports, await importsOfMembers(folder, workspace))
+  const ofRoot = workspace.root === null ? [] : [join(workspace.root, 'package.json')]
+  for (const file of new Set([...ofRoot, ...nearerLast(folder, ['package.json'])]))
+    Object.assign(imports, await importsOfFile(file, folder, workspace))
   Object.assign(imports, workspace.imports)
   let { jsx, experimentalDecorators, decoratorMetadata } = readCompilerOptions(null)
   for (const file of nearerLast(folder, [TSCONFIG])) {
-    const options = readCompilerOptions(await readJsonFile(file).catch(() => null))
+    const tsconfig = await readJsonFile(file).catch(() => null)
+    const options = readCompilerOptions(tsconfig)
+    Object.assign(imports, absoluteImports(importsOfPaths(tsconfig), dirname(file)))
     decoratorMetadata ||= options.decoratorMetadata
     if (options.jsx?.jsx === 'automatic') jsx = options.jsx
   }
@@ -70,7 +74,27 @@ export async function readCodeSettings(folder: string): Promise<CodeSettings> {
     decoratorMetadata ||= options.decoratorMetadata
     experimentalDecorators ||= options.experimentalDecorators
   }
-  return { entry, imports, jsx, experimentalDecorators, decoratorMetadata, files: workspace.files }
+  return { entry, imports, jsx, experimentalDecorators, decoratorMetadata, files: [...ofRoot, ...workspace.files] }
+}
+
+/** Import map of a package.json. One above the function is also that of the sources beside the function. */
+async function importsOfFile(file: string, folder: string, { catalogs }: Workspace): Promise<Record<string, string>> {
+  const sources = dirname(file) === dirname(folder) ? dirname(file) : folder
+  return importsOfDependencies(await readJsonFile(file), folder, { catalogs, sources })
+}
+
+/** Import map of the dependencies of the workspace's members that a function needs, and of their members in turn. */
+async function importsOfMembers(folder: string, { members, catalogs }: Workspace): Promise<Record<string, string>> {
+  const imports: Record<string, string> = {}
+  const own = await readJsonFile(join(folder, 'package.json'))
+  const names = new Set(Object.keys({ ...(own?.devDependencies as object), ...(own?.dependencies as object) }))
+  // Names that are added meanwhile are visited, too.
+  for (const name of names) {
+    const dependencies = members.get(name)?.dependencies
+    Object.assign(imports, await importsOfDependencies({ dependencies }, folder, { catalogs }))
+    for (const needed of Object.keys({ ...(dependencies as object) })) names.add(needed)
+  }
+  return imports
 }
 
 /** The import map in `config.toml`; errors of a broken config are reported elsewhere. */

@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import type { JsonSettings } from './json-file.ts'
 
 /** How JSX becomes calls. */
@@ -30,4 +31,24 @@ function jsxOf(options: JsonSettings['compilerOptions']): JsxSettings | null {
   if (options?.jsx !== 'react-jsx' && options?.jsx !== 'react-jsxdev' && options?.jsx !== 'precompile') return null
   const source = options.jsxImportSource
   return { jsx: 'automatic', ...(typeof source === 'string' && { jsxImportSource: source }) }
+}
+
+const IS_TYPES = /node_modules|\.d\.[cm]?ts$/
+
+/**
+ * Import map of the `paths` of a tsconfig.json, relative to the file: names, and prefixes such as `@/*`. Those with
+ * several places are left to the bundler, which looks for the file in each.
+ */
+export function importsOfPaths(settings: JsonSettings | null): Record<string, string> {
+  const { paths, baseUrl } = settings?.compilerOptions ?? {}
+  const base = typeof baseUrl === 'string' ? baseUrl : '.'
+  const imports: Record<string, string> = {}
+  for (const [name, targets] of Object.entries<unknown>({ ...(paths as object | undefined) })) {
+    const target: unknown = Array.isArray(targets) && targets.length === 1 ? targets[0] : null
+    if (typeof target !== 'string' || IS_TYPES.test(target)) continue
+    // A name that is `*` alone would be one for all packages.
+    if (/^\*|\*./.test(name) || name.endsWith('/*') !== target.endsWith('/*')) continue
+    imports[name.replace(/\*$/, '')] = `./${posix.join(base, target.replace(/\*$/, ''))}`
+  }
+  return imports
 }

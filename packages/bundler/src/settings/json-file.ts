@@ -19,6 +19,8 @@ export interface JsonSettings {
     readonly jsxImportSource?: unknown
     readonly experimentalDecorators?: unknown
     readonly emitDecoratorMetadata?: unknown
+    readonly baseUrl?: unknown
+    readonly paths?: unknown
   }
 }
 

@@ -15,6 +15,8 @@ export interface ProjectRules {
   readonly importMap: string | null
   /** Patterns of files that the function may read. */
   readonly staticFiles: readonly string[]
+  /** Length of a chain of functions that it may take part in. Null: the default. */
+  readonly maxChain: number | null
   /** Null: not a Worker. */
   readonly worker: WorkerSettings | null
 }
@@ -35,7 +37,15 @@ export function readProjectRules(folder: string): ProjectRules | null {
   const rules = readConfigToml(folder)
   if (!worker) return rules
   if (rules?.isNamed) return { ...rules, entrypoint: rules.entrypoint ?? worker.entrypoint, worker }
-  return { enabled: true, verifyJwt: false, entrypoint: worker.entrypoint, importMap: null, staticFiles: [], worker }
+  return {
+    enabled: true,
+    verifyJwt: false,
+    entrypoint: worker.entrypoint,
+    importMap: null,
+    staticFiles: [],
+    maxChain: null,
+    worker,
+  }
 }
 
 /** The rules, and whether the file names the function. */
@@ -77,12 +87,16 @@ function functionOf(table: Readonly<Record<string, unknown>>, name: string, home
   const files = table['static_files'] ?? []
   if (!Array.isArray(files) || !files.every((each) => typeof each === 'string'))
     throw wrong('static_files', 'a list of paths')
+  const maxChain = table['max_chain'] ?? null
+  if (maxChain !== null && !(Number.isSafeInteger(maxChain) && (maxChain as number) > 0))
+    throw wrong('max_chain', 'a whole number above 0')
   return {
     enabled: flag('enabled'),
     verifyJwt: flag('verify_jwt'),
     entrypoint: path('entrypoint'),
     importMap: path('import_map'),
     staticFiles: files.map((each) => resolve(home, each)),
+    maxChain: maxChain as number | null,
     worker: null,
   }
 }

@@ -1,11 +1,19 @@
 import { glob, readFile, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { parse } from 'yaml'
+import { bundleFailed } from '../errors.ts'
 import { readJsonFile, type JsonSettings } from './json-file.ts'
+import type { Catalogs } from './package-json.ts'
 
 /** Packages of the workspace around a folder, by name. */
 export interface Workspace {
   /** Import map of its members: their names, and names with a subpath. */
   readonly imports: Readonly<Record<string, string>>
+  /** The package.json or deno.json of each member, by name. */
+  readonly members: ReadonlyMap<string, JsonSettings>
+  readonly catalogs: Catalogs
+  /** Its folder; null outside of a workspace. */
+  readonly root: string | null
   /** Files that were read, absolute. */
   readonly files: readonly string[]
 }
@@ -23,78 +31,76 @@ const MAX_MEMBERS = 500
 export async function readWorkspace(folder: string): Promise<Workspace> {
   for (let at = folder, level = 0; level < MAX_LEVELS; at = dirname(at), level++) {
     const found = await patternsIn(at)
-    if (found) return membersOf(at, found)
+    if (found) return { ...(await membersOf(at, found)), catalogs: found.catalogs, root: at }
     if (at === dirname(at)) break
   }
-  return { imports: {}, files: [] }
+  return { imports: {}, members: new Map(), catalogs: {}, root: null, files: [] }
 }
 
 interface Patterns {
   readonly file: string
   readonly patterns: readonly string[]
+  readonly catalogs: Catalogs
 }
 
 async function patternsIn(folder: string): Promise<Patterns | null> {
   for (const name of ['deno.json', 'deno.jsonc']) {
     const given = (await readJsonFile(join(folder, name)))?.workspace as { members?: unknown } | undefined
     const patterns = strings(Array.isArray(given) ? given : given?.members)
-    if (patterns) return { file: join(folder, name), patterns }
+    if (patterns) return { file: join(folder, name), patterns, catalogs: {} }
   }
-  const given = (await readJsonFile(join(folder, 'package.json')))?.workspaces as { packages?: unknown } | undefined
+  const root = await readJsonFile(join(folder, 'package.json'))
+  const given = root?.workspaces as WorkspaceFile | undefined
   const patterns = strings(Array.isArray(given) ? given : given?.packages)
-  if (patterns) return { file: join(folder, 'package.json'), patterns }
+  // Bun reads catalogs at either place.
+  const catalogs = { ...catalogsOf((root ?? {}) as WorkspaceFile), ...catalogsOf(given) }
+  if (patterns) return { file: join(folder, 'package.json'), patterns, catalogs }
   const file = join(folder, 'pnpm-workspace.yaml')
   const yaml = await readFile(file, 'utf8').catch(() => null)
-  return yaml === null ? null : { file, patterns: packagesOf(yaml) }
-}
-
-/** The list `packages:` of a pnpm-workspace.yaml, in the block form that pnpm writes, or on one line. */
-function packagesOf(yaml: string): string[] {
-  const at = yaml.search(/^packages:/m)
-  if (at === -1) return []
-  const text = yaml.slice(at + 'packages:'.length)
-  const list = /^[ \t]*\[([^\]]*)\]/.exec(text)
-  const items = list ? list[1]!.split(',') : itemsOf(text)
-  return items
-    .map((item) =>
-      item
-        .replace(/\s#.*/, '')
-        .trim()
-        .replace(/^(["'])(.*)\1$/, '$2'),
-    )
-    .filter(Boolean)
-}
-
-/** The items of a list whose key ends where the text begins, up to the next key. */
-function itemsOf(text: string): string[] {
-  const items: string[] = []
-  for (const line of text.split('\n').slice(1)) {
-    const content = line.trim()
-    if (content.startsWith('-')) items.push(content.slice(1))
-    else if (content !== '' && !content.startsWith('#')) break
+  if (yaml === null) return null
+  try {
+    const settings = (parse(yaml) ?? {}) as WorkspaceFile
+    return { file, patterns: strings(settings.packages) ?? [], catalogs: catalogsOf(settings) }
+  } catch (error) {
+    throw bundleFailed({ problems: [`${file}: ${(error as Error).message}`] })
   }
-  return items
 }
 
-async function membersOf(root: string, { file, patterns }: Patterns): Promise<Workspace> {
+/** Fields of pnpm-workspace.yaml, and of `workspaces` in the package.json of Bun, that are read. */
+interface WorkspaceFile {
+  readonly packages?: unknown
+  readonly catalog?: Catalogs[string]
+  readonly catalogs?: Catalogs
+}
+
+function catalogsOf(given: WorkspaceFile | undefined): Catalogs {
+  return { ...given?.catalogs, ...(given?.catalog && { default: given.catalog }) }
+}
+
+async function membersOf(
+  root: string,
+  { file, patterns }: Patterns,
+): Promise<Pick<Workspace, 'imports' | 'members' | 'files'>> {
   const imports: Record<string, string> = {}
   const files = [file]
   const wanted = patterns.filter((pattern) => !pattern.startsWith('!')).map((pattern) => pattern.replace(/\/$/, ''))
   const unwanted = patterns.filter((pattern) => pattern.startsWith('!')).map((pattern) => pattern.slice(1))
   const exclude = ['**/node_modules', ...unwanted]
-  let members = 0
+  const members = new Map<string, JsonSettings>()
+  let count = 0
   for await (const path of glob(wanted, { cwd: root, exclude })) {
-    if (++members > MAX_MEMBERS) break
+    if (++count > MAX_MEMBERS) break
     const home = resolve(root, path)
     for (const name of ['deno.json', 'deno.jsonc', 'package.json']) {
       const config = await readJsonFile(join(home, name))
       if (typeof config?.name !== 'string') continue
       files.push(join(home, name))
+      members.set(config.name, config)
       await addMember(imports, config.name, config, home)
       break
     }
   }
-  return { imports, files }
+  return { imports, members, files }
 }
 
 async function addMember(

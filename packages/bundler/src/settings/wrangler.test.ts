@@ -54,19 +54,22 @@ test('every setting that is not read is named, and every bound', async () => {
     consumer: read_,
   } = await read({
     define: { A: '1' },
+    assets: './public',
     routes: ['x'],
+    placement: { mode: 'smart' },
     compatibility_date: '2026-01-01',
     vars: { 'my-name': 'x' },
     queues: { consumers: [consumer] },
   })
   expect(unavailable.toSorted()).toEqual([
+    'assets: ./public',
     'define',
     'queues.consumers.dead_letter_queue',
     'queues.consumers.retry_delay',
-    'routes',
     'vars: my-name',
   ])
-  expect(notes).toHaveLength(2)
+  expect(notes).toHaveLength(3)
+  expect(notes[0]).toBe('routes: the address is that of the function')
   expect(read_).toEqual({ queue: 'mail', batch: 50, attempts: 20 })
 })
 

@@ -62,14 +62,30 @@ const HARMLESS = [
   'compatibility_flags',
   'dev',
   'keep_vars',
+  'limits',
+  'logpush',
   'minify',
   'observability',
+  'placement',
   'preview_urls',
+  'secrets',
   'send_metrics',
+  'tsconfig',
   'upload_source_maps',
   'workers_dev',
 ]
-const READ = ['name', 'main', 'vars', 'kv_namespaces', 'queues', 'triggers', 'durable_objects', 'env']
+const READ = [
+  'route',
+  'routes',
+  'name',
+  'main',
+  'vars',
+  'kv_namespaces',
+  'queues',
+  'triggers',
+  'durable_objects',
+  'env',
+]
 const KNOWN: ReadonlySet<string> = new Set([...HARMLESS, ...READ, ...Object.keys(UNAVAILABLE)])
 const MAX_BATCH = 50
 const MAX_ATTEMPTS = 20
@@ -109,7 +125,9 @@ function settingsOf(config: Table, folder: string): WorkerSettings {
   const name = textOf(config['name'], 'name')
   const main = textOf(config['main'], 'main')
   const unavailable: string[] = unavailableOf(config)
-  const notes: string[] = []
+  const notes = ['route', 'routes'].flatMap((field) =>
+    config[field] === undefined ? [] : [`${field}: the address is that of the function`],
+  )
   const queues = tableOf(config['queues'], 'queues')
   const triggers = tableOf(config['triggers'], 'triggers')
   const rest = (table: Table, field: string, read: readonly string[]) =>
@@ -154,8 +172,11 @@ function settingsOf(config: Table, folder: string): WorkerSettings {
 function unavailableOf(config: Table): string[] {
   const found: string[] = []
   for (const [field, member] of Object.entries(UNAVAILABLE))
-    for (const { [member]: value } of [config[field] ?? []].flat().map((each) => tableOf(each, field)))
+    for (const each of [config[field] ?? []].flat()) {
+      // Older files have the folder of assets alone.
+      const value = typeof each === 'string' ? each : tableOf(each, field)[member]
       found.push(`${field}: ${typeof value === 'string' ? value : '?'}`)
+    }
   const objects = tableOf(config['durable_objects'], 'durable_objects')
   for (const { name } of listOf(objects['bindings'], 'durable_objects.bindings'))
     found.push(`durable_objects: ${String(name)}`)

@@ -8,6 +8,7 @@ import { AFTER_SWITCH, type Connection, type Exchange, type UpstreamFailure } fr
 import type { Admission, Admitted } from '../admission.ts'
 import type { Caller } from '../caller.ts'
 import { answersPreflights } from '../cors.ts'
+import { OUTSIDE, type Depth } from '../depth.ts'
 import type { Heads } from '../heads.ts'
 import type { Incoming } from '../incoming.ts'
 import type { Problem } from '../problems.ts'
@@ -42,7 +43,7 @@ export class Invocation implements Exchange, Waiter, Call {
   readonly startedAt: number
   deadline = 0
   caller: Caller | null = null
-  depth = 0
+  depth: Depth = OUTSIDE
   status = 0
   /** Why the answer is the host's and not the function's; empty when it is the function's. */
   problem = ''

@@ -58,6 +58,8 @@ export class Responder {
       held: 0,
     }
     hideInternal(request, headers)
+    // Workers read facts about the connection there. The platform has none.
+    if (this.#workerCrons) Object.defineProperty(request, 'cf', { value: {} })
     return this.#scopes.run(scope, this.#respond, request, scope, isDelivery ? 'queue' : tick)
   }
 

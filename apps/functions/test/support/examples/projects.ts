@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { cp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { ENTRIES, readProjectRules } from '@terrane/bundler'
+import { FUNCTION_NAME } from '../../../src/policy.ts'
 import type { Repositories } from './repositories.ts'
 
 /** A Supabase project in a repository, checked out as it is. */
@@ -13,8 +14,11 @@ export interface SupabaseProject {
   readonly names: readonly string[]
 }
 
-/** Number of functions that are judged for each repository; the digests of their names choose them. */
+/** Number of functions, and of Workers, that are judged for each repository; the digests of their names choose them. */
 const MOST = 25
+const MOST_WORKERS = 60
+/** Number of files above which a repository is not checked out whole. */
+const LARGE = 1500
 
 /** Checks out the Supabase projects of a repository. */
 export async function projectsOf(repositories: Repositories, name: string, into: string): Promise<SupabaseProject[]> {
@@ -41,23 +45,31 @@ export async function projectsOf(repositories: Repositories, name: string, into:
   return projects
 }
 
-/** Checks out Workers of a repository into one folder: those with an entry of their own, whose names have the lowest digests. */
-export async function workersOf(repositories: Repositories, name: string, into: string): Promise<SupabaseProject> {
+/**
+ * Checks out Workers of a repository, one project for each folder that has some: those with an entry of their own, whose
+ * paths have the lowest digests. Of a large repository only the files at its root lie beside them.
+ */
+export async function workersOf(repositories: Repositories, name: string, into: string): Promise<SupabaseProject[]> {
   const paths = await repositories.list(name, 'HEAD')
-  const configured = paths.filter((path) => /\/wrangler\.(?:jsonc?|toml)$/.test(path)).map((path) => dirname(path))
-  const homes = new Map(configured.map((home) => [home.replaceAll(/[^\w-]+/g, '-').slice(-63), home]))
-  const place = join(into, 'checkout', name.replace('/', '+'))
-  const folder = join(into, 'workers', name.replace('/', '+'))
-  const names: string[] = []
-  for (const [worker, home] of [...homes].toSorted(([a], [b]) => (digestOf(a) < digestOf(b) ? -1 : 1))) {
-    if (names.length === MOST) break
-    await repositories.checkOut(name, 'HEAD', [home], place)
-    await cp(join(place, home), join(folder, worker), { recursive: true })
-    const entry = readProjectRules(join(folder, worker))?.entrypoint ?? null
-    if (entry !== null && existsSync(entry)) names.push(worker)
-    else await rm(join(folder, worker), { recursive: true })
+  const configured = paths
+    .filter((path) => /(?:^|\/)wrangler\.(?:jsonc?|toml)$/.test(path))
+    .map((path) => dirname(path))
+  const slug = name.replaceAll(/[^\w-]/g, '-')
+  const place = join(into, 'workers', slug, slug)
+  const isLarge = paths.length > LARGE
+  await repositories.checkOut(name, 'HEAD', isLarge ? paths.filter((path) => !path.includes('/')) : [], place)
+  const roots = new Map<string, string[]>()
+  let count = 0
+  for (const home of [...new Set(configured)].toSorted((a, b) => (digestOf(a) < digestOf(b) ? -1 : 1))) {
+    if (count === MOST_WORKERS) break
+    if (isLarge) await repositories.checkOut(name, 'HEAD', [home], place)
+    const folder = join(place, home)
+    const entry = readProjectRules(folder)?.entrypoint ?? null
+    if (entry === null || !existsSync(entry) || !FUNCTION_NAME.test(basename(folder))) continue
+    roots.set(dirname(folder), [...(roots.get(dirname(folder)) ?? []), basename(folder)])
+    count++
   }
-  return { repository: name, folder, names }
+  return [...roots].map(([folder, names]) => ({ repository: name, folder, names }))
 }
 
 /** Takes away the functions beyond {@link MOST} that no other one imports. */
