@@ -67,10 +67,10 @@ test('a client that connects is told who has the session, and nothing while it i
     await client.end()
     return held
   }
-  const builder = new Client({ connectionString: server.url, application_name: 'an index builder' })
+  const builder = new Client({ connectionString: server.url, application_name: 'an index\nbuilder' })
   await builder.connect()
   await builder.query('begin')
-  expect(await told()).toMatch(/^\d+ an index builder$/)
+  expect(await told()).toMatch(/^\d+ an index\?builder$/)
   await builder.query('commit')
   expect(await told()).toBeNull()
   await builder.end()

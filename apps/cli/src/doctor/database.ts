@@ -25,7 +25,8 @@ async function database({ env }: CheckContext): Promise<Finding[]> {
       ),
     ]
   try {
-    const held = heldFinding((await parametersOf(url)).get('terrane.held'))
+    // The connection below tells errors, and takes other ways to sign in.
+    const held = heldFinding(await heldOf(url).catch(() => undefined))
     // Anything else would wait too.
     if (held) return [held]
     await using connection = await openDatabase({ url, max: 1, applicationName: 'terrane doctor' })
@@ -50,12 +51,13 @@ async function database({ env }: CheckContext): Promise<Finding[]> {
   }
 }
 
-async function parametersOf(url: string): Promise<ReadonlyMap<string, string>> {
+/** Seconds and name of the client that has the session of the embedded database; undefined while it is free. */
+async function heldOf(url: string): Promise<string | undefined> {
   const { username, password } = new URL(url)
   const login = { user: decodeURIComponent(username) || 'postgres', password: decodeURIComponent(password) }
   const session = await LentSession.open({ url, ...login, applicationName: 'terrane doctor' })
   session.close()
-  return session.parameters
+  return session.held
 }
 
 /** @param held what the embedded database tells who connects: seconds and the name of the application that has its session */
