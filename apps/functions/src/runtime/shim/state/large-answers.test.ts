@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { CacheStore } from './cache-store.ts'
 import { FunctionCaches } from './caches.ts'
 import type { Commit, Mutation, Range } from './store.ts'
@@ -10,6 +10,9 @@ class SlowStore {
   asking = 0
   /** Most requests with a part that were under way at once. */
   mostAsking = 0
+  /** Requests with a part wait for it. */
+  held: Promise<void> | undefined
+  lists = 0
   /** Runs before the next part is read. */
   meanwhile = async () => {}
   /** Number of the write that fails; none by default. */
@@ -26,6 +29,7 @@ class SlowStore {
       return this.#while(() => answered(found.map((entry) => this.#stored(entry))))
     }
     if (asked.operation === 'list') {
+      this.lists++
       const found = [...this.entries.values()].filter(({ key }) => key >= asked.first && key < asked.past)
       return answered(found.map((entry) => this.#stored(entry)))
     }
@@ -41,6 +45,7 @@ class SlowStore {
 
   async #while(answer: () => Response): Promise<Response> {
     this.mostAsking = Math.max(this.mostAsking, ++this.asking)
+    await this.held
     await new Promise((resolve) => setImmediate(resolve))
     this.asking--
     return answer()
@@ -74,7 +79,12 @@ test('of many answers that are kept and read at once four parts are under way, b
   const cache = open(store)
   const addresses = Array.from({ length: 5 }, (_, i) => `${ADDRESS}/${i}`)
   const body = bytesOf(2 * 2 ** 20)
-  await Promise.all(addresses.map((address) => cache.put(address, new Response(body))))
+  const { promise, resolve } = Promise.withResolvers<void>()
+  store.held = promise
+  const kept = Promise.all(addresses.map((address) => cache.put(address, new Response(body))))
+  await vi.waitUntil(() => store.asking === 4, { timeout: 60_000 })
+  resolve()
+  await kept
   const found = await Promise.all(addresses.map(async (address) => (await cache.match(address))?.arrayBuffer()))
   expect(found.map((each) => each && Buffer.compare(new Uint8Array(each), body))).toEqual(addresses.map(() => 0))
   expect(store.mostAsking).toBe(4)
@@ -86,6 +96,15 @@ test('an answer that is replaced while it is read is found as the new one', asyn
   await cache.put(ADDRESS, new Response(bytesOf(2 * 2 ** 20)))
   store.meanwhile = () => cache.put(ADDRESS, new Response('new'))
   expect(await (await cache.match(ADDRESS))?.text()).toBe('new')
+})
+
+test('an answer whose body was removed to free space is not read again and again', async () => {
+  const store = new SlowStore()
+  const cache = open(store)
+  await cache.put(ADDRESS, new Response('gone'))
+  for (const key of store.entries.keys()) if (key.startsWith('01')) store.entries.delete(key)
+  store.lists = 0
+  expect([await cache.match(ADDRESS), store.lists]).toEqual([undefined, 2])
 })
 
 test('a body with a part that is not written is not kept', async () => {
