@@ -69,7 +69,7 @@ export async function* stagedPages(
     last = String((page.at(-1)?.columns[0] as readonly number[] | undefined)?.at(-1))
     yield* page
   }
-  await database.query(`drop index ${qualified(STAGING_SCHEMA, index)}`)
+  await database.query(`drop index if exists ${qualified(STAGING_SCHEMA, index)}`)
 }
 
 /** The rows with these ids, in the order of their ids. */

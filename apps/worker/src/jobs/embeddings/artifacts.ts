@@ -20,8 +20,10 @@ import { uploadNames } from '../publish-object.ts'
 /** The bucket of embedding artifacts; it is created private when missing. */
 const ARTIFACT_BUCKET = 'geoembeddings'
 
-/** Bytes of the vectors that are read at once. */
+/** Bytes of the rows that are read at once. */
 const PAGE_BYTES = 2 ** 23
+/** About what the place and the attributes of a row take. */
+const ROW_BYTES = 512
 
 /** Geometry type in WKB. */
 const MULTIPOLYGON = 6
@@ -74,7 +76,7 @@ export async function writeArtifact(
     { sql: "st_asbinary(geom, 'NDR')", type: 'bytes' },
     { sql: 'vector_send(embedding)', type: 'bytes' },
   ]
-  const limit = Math.max(1, Math.floor(PAGE_BYTES / (4 * dims)))
+  const limit = Math.max(1, Math.floor(PAGE_BYTES / (4 * dims + ROW_BYTES)))
   for await (const batch of stagedPages(database, staged, scanned, limit)) {
     const values = batch.columns.slice(0, -2)
     const [geometries, embeddings] = batch.columns.slice(-2) as [PackedBytes, PackedBytes]
