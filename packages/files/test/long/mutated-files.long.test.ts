@@ -82,8 +82,8 @@ describe(`${FILES} mutated files of each format`, { timeout: FILES * 3000 + 600_
       process.stdout.write(`${name}: ${counts.join(', ')}; slow or large: ${suspects.length}; seeds from ${first}\n`)
       expect(outcomes.length).toBe(FILES)
       expect(outcomes.filter(isWrong)).toEqual([])
-      // Otherwise the changes are too coarse to reach a reader; of few files of an archive none may be read by chance.
-      expect(outcomes.filter(({ code }) => code === 'READ').length).toBeGreaterThan(isFull ? FILES / 50 : -1)
+      // Otherwise the changes are too coarse to reach a reader. Of gzip one in forty is read: of few files maybe none.
+      expect(outcomes.filter(({ code }) => code === 'READ').length).toBeGreaterThan(isFull ? FILES / 200 : -1)
     },
   )
 })
