@@ -8,7 +8,7 @@ import { openTestDatabase } from '@terrane/database/testing'
 import { profilesPath } from '../src/connection.ts'
 import { CHECKS } from '../src/doctor/checks.ts'
 import type { Finding } from '../src/doctor/finding.ts'
-import { databaseFindings } from '../src/doctor/database.ts'
+import { databaseFindings, heldFinding } from '../src/doctor/database.ts'
 import { judgeSizes } from '../src/doctor/size.ts'
 import { diskFinding, memoryFinding, nodeFinding } from '../src/doctor/machine.ts'
 
@@ -109,6 +109,11 @@ describe('doctor names, with a remedy,', () => {
     expect(found({ names: ['vector'] })).toEqual([expect.stringMatching(/postgis is not installed.*PostGIS/)])
     expect(found({ now: new Date(now + 31_000) })).toEqual([expect.stringMatching(/31 s apart → .*NTP/)])
     expect(found({ now: new Date(now + 29_000) })).toEqual([])
+  })
+
+  test('who has had the session of the embedded database for long', () => {
+    expect(line(heldFinding('42 terrane worker')!)).toMatch(/^database: terrane worker has had .* for 42 s, .* → Wait/)
+    expect([heldFinding('4 terrane worker'), heldFinding(undefined)]).toEqual([null, null])
   })
 
   test('a schema of a later version', async () => {

@@ -277,6 +277,7 @@ for (const profile of ['standard', 'hardened'] as const) {
              const slow = await c.query('select pg_sleep(60)').catch((e) => e.code)
              await c.end()
              const sql = postgres(url, { max: 1 })
+             await sql\`select 1\`
              const query = sql\`select pg_sleep(60)\`
              query.catch(() => {})
              setTimeout(() => query.cancel(), 300)

@@ -50,6 +50,30 @@ test.each([
   expect(warnings).toEqual([])
 })
 
+// Lengths are numbers in groups of seven bits: these texts and names have lengths of one, two and three bytes.
+test.each([
+  ['UTF-8', {}, 1],
+  ['UTF-16', { isUtf16: true }, 2],
+] as const)(
+  'texts and names of layers are read whole, however many bytes their length has: %s',
+  async (_, options, unit) => {
+    const lengths = [0x7f, 0x80, 0x3fff, 0x4000].map((bytes) => Math.floor(bytes / unit))
+    const layer = `long_${'x'.repeat(140)}`
+    const texts = lengths.map((length, i) => `${i}`.repeat(length))
+    const files = await writeGeodatabase(
+      texts.map((name, i) => ({ ...NONE, name, big: BigInt(i) })),
+      { ...options, layer },
+    )
+    const { tables } = await importFile(db.database, zip(files))
+    const [{ table, columns }] = tables as [(typeof tables)[0]]
+    expect(columns.map(({ type }) => type)).toEqual(['text', 'int4', 'int8', 'date', 'time', 'timestamptz'])
+    const { rows: read } = await db.database.query<{ name: string; big: string }>(
+      `select name, big::text from ${table} order by i`,
+    )
+    expect(read).toEqual(texts.map((name, i) => ({ name, big: `${i}` })))
+  },
+)
+
 test('a geodatabase as it was is imported as before', async () => {
   const features = [0, 1].map((i) => ({
     type: 'Feature',

@@ -74,7 +74,9 @@ export const keysUnavailable = defineError(
   'KEYS_UNAVAILABLE',
   'unavailable',
   () => 'Keys cannot be looked up at the moment',
-  () => ({ hint: 'The database of the control plane does not answer; the same call may succeed later.' }),
+  () => ({
+    hint: 'The database of the control plane does not answer; the same call may succeed later. `terrane doctor` says why.',
+  }),
 )
 
 export const secretsKeyNeeded = defineError(

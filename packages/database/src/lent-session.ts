@@ -14,10 +14,15 @@ interface Connection {
 
 type Listener = (chunk: Buffer) => void
 
+/** Parameter by which the embedded database tells who connects which client has its session, and for how long. */
+const HELD = 'terrane.held'
+
 /** A signed-in connection whose bytes can be lent to code that speaks the protocol; statements run between loans. */
 export class LentSession {
-  /** Parameters that the server announced at the start. */
+  /** Parameters that the server announced at the start, as a borrower may see them: without the names of other clients. */
   readonly parameters: ReadonlyMap<string, string>
+  /** Seconds and name of the client that had the session of the embedded database at the start; absent for none. */
+  readonly held: string | undefined
   /** Backend key for cancelling a statement of this session. */
   readonly key: { readonly processId: number; readonly secretKey: number }
   /** The driver's own client, e.g. for COPY; not while the bytes are lent. */
@@ -57,9 +62,11 @@ export class LentSession {
     return new LentSession(client, connection.stream, parameters, key)
   }
 
-  private constructor(client: Client, stream: Duplex, parameters: LentSession['parameters'], key: LentSession['key']) {
+  private constructor(client: Client, stream: Duplex, parameters: Map<string, string>, key: LentSession['key']) {
     this.client = client
     this.#stream = stream
+    this.held = parameters.get(HELD)
+    parameters.delete(HELD)
     this.parameters = parameters
     this.key = key
     this.#own = stream.listeners('data') as Listener[]

@@ -55,6 +55,27 @@ test('a transaction keeps the others out until it ends', async () => {
   await writer.end()
 })
 
+test('a client that connects is told who has the session, and nothing while it is free', async () => {
+  const told = async () => {
+    const client = new Client({ connectionString: server.url })
+    let held: string | null = null
+    const { connection } = client as unknown as { connection: NodeJS.EventEmitter }
+    connection.on('parameterStatus', ({ parameterName, parameterValue }: Record<string, string>) => {
+      if (parameterName === 'terrane.held') held = parameterValue!
+    })
+    await client.connect()
+    await client.end()
+    return held
+  }
+  const builder = new Client({ connectionString: server.url, application_name: 'an index\nbuilder' })
+  await builder.connect()
+  await builder.query('begin')
+  expect(await told()).toMatch(/^\d+ an index\?builder$/)
+  await builder.query('commit')
+  expect(await told()).toBeNull()
+  await builder.end()
+})
+
 test('a client that dies inside a transaction is rolled back and the others go on', async () => {
   const dying = await connect()
   await dying.query('begin')

@@ -4,6 +4,7 @@ import type { CopyIn } from './protocol/copy-in.ts'
 import type { Engine } from './engine/engine.ts'
 import { Execution } from './sessions/execution.ts'
 import type { Maintenance } from './sessions/maintenance.ts'
+import { Holder } from './sessions/holder.ts'
 import { errorResponse, messagesOf, READY } from './protocol/messages.ts'
 import { CANCELLED, Reply } from './protocol/reply.ts'
 import { answerTo, errorIn, SharedSession } from './sessions/shared-session.ts'
@@ -35,6 +36,7 @@ export class WireServer {
   readonly #server: Server
   readonly #clients = new Map<number, Client>()
   readonly #queue: SessionQueue
+  readonly #holder = new Holder()
   /** Null while no engine is there. */
   #session: SharedSession | null = null
   #statuses: Buffer = Buffer.alloc(0)
@@ -117,7 +119,9 @@ export class WireServer {
     if (!startUp) return end(client, OTHER_VERSION)
     if (!this.#session && !this.#opening) return end(client, ENGINE_GONE)
     client.session.started(startUp.parameters)
-    if (client.session.restore.length === 0) client.socket.write(greeting(startUp, this.#statuses, client.key))
+    client.name = startUp.parameters.get('application_name') || client.name
+    const statuses = Buffer.concat([this.#statuses, this.#holder.status])
+    if (client.session.restore.length === 0) client.socket.write(greeting(startUp, statuses, client.key))
     else this.#queue.add({ client, bytes: packet, complete: true, startUp })
     this.#run()
   }
@@ -155,6 +159,7 @@ export class WireServer {
   async #drain(session: SharedSession): Promise<void> {
     for (;;) {
       if (this.#queue.takeAbandoned()) await session.rollback()
+      if (this.#queue.isFree) this.#holder.free()
       const isMaintained = await this.#maintain(session)
       const unit = this.#queue.take()
       if (unit) await this.#serve(session, unit)
@@ -193,6 +198,7 @@ export class WireServer {
     const stuckMs = this.#options.persistent ? this.#limits.stuckMs : Infinity
     const execution = new Execution(session.engine, client, reply, stuckMs)
     this.#execution = execution
+    this.#holder.take(client)
     await session.enter(client)
     await session.prepareAgain(client, head)
     const isOpen = await execution.run(unit.bytes)
@@ -237,6 +243,7 @@ export class WireServer {
     this.#execution = null
     this.#session = null
     this.#queue.clear()
+    this.#holder.free()
     const why = cause instanceof Error ? cause.message : String(cause)
     const lost = errorResponse('FATAL', '57P01', `terminating connection because the embedded database ended: ${why}`)
     for (const client of this.#clients.values()) {

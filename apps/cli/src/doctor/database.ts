@@ -1,11 +1,13 @@
 import type { TerraneError } from '@terrane/core'
-import { openDatabase, refuseOtherSchema, type Database } from '@terrane/database'
+import { LentSession, openDatabase, refuseOtherSchema, type Database } from '@terrane/database'
 import { databaseOf, findStack } from '../local-stack.ts'
 import { fine, wrong, type Check, type CheckContext, type Finding } from './finding.ts'
 import { sizeFindings } from './size.ts'
 
 /** Beyond this difference, tokens that are valid here may have expired there. */
 const MOST_CLOCK_DIFFERENCE_MS = 30_000
+/** A client that has the one session of the embedded database for longer makes others wait noticeably. */
+const LONG_HELD_SECONDS = 5
 const EXTENSIONS = ['postgis', 'vector']
 
 export const databaseChecks: readonly Check[] = [database]
@@ -23,6 +25,10 @@ async function database({ env }: CheckContext): Promise<Finding[]> {
       ),
     ]
   try {
+    // The connection below tells errors, and takes other ways to sign in.
+    const held = heldFinding(await heldOf(url).catch(() => undefined))
+    // Anything else would wait too.
+    if (held) return [held]
     await using connection = await openDatabase({ url, max: 1, applicationName: 'terrane doctor' })
     const { rows } = await connection.query<{ version: number; now: Date; names: string[]; readonly: boolean }>(
       `select current_setting('server_version_num')::int as version, now() as now, pg_is_in_recovery() as readonly,
@@ -43,6 +49,26 @@ async function database({ env }: CheckContext): Promise<Finding[]> {
       ),
     ]
   }
+}
+
+/** Seconds and name of the client that has the session of the embedded database; undefined while it is free. */
+async function heldOf(url: string): Promise<string | undefined> {
+  const { username, password } = new URL(url)
+  const login = { user: decodeURIComponent(username) || 'postgres', password: decodeURIComponent(password) }
+  const session = await LentSession.open({ url, ...login, applicationName: 'terrane doctor' })
+  session.close()
+  return session.held
+}
+
+/** @param held what the embedded database tells who connects: seconds and the name of the application that has its session */
+export function heldFinding(held: string | undefined): Finding | null {
+  const [, seconds, name] = /^(\d+) (.+)$/.exec(held ?? '') ?? []
+  if (Number(seconds ?? 0) < LONG_HELD_SECONDS) return null
+  return wrong(
+    'database',
+    `${name} has had the one session of the embedded database for ${seconds} s, and all others wait`,
+    'Wait for its job or command to end, or cancel it. Index builds and backups cannot be interrupted by others; a PostgreSQL server has no such waits.',
+  )
 }
 
 /** Problems of a schema on which no app of this version starts: it is of a later version, or too old to be migrated. */

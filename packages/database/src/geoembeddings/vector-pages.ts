@@ -1,6 +1,7 @@
 import { qualified, quoteIdentifier, quoteLiteral, type Database, type Queryable } from '../database.ts'
 import { scan } from '../scan/scan.ts'
-import type { PackedBytes, ScanColumn } from '../scan/columns.ts'
+import type { PackedBytes, ScanBatch, ScanColumn } from '../scan/columns.ts'
+import { STAGING_SCHEMA, type StagedTable } from '../staging/staging.ts'
 import type { VectorTable } from './classifiers.ts'
 import { EMBEDDINGS_SCHEMA } from './embedding-table.ts'
 
@@ -40,6 +41,31 @@ export async function* vectorPages(
     yield* parts
     if (parts.reduce((sum, { ids }) => sum + ids.length, 0) < limit) return
   }
+}
+
+/**
+ * Rows of a staging table in the order of their ids, by pages as of {@link vectorPages}. The table gets an index of its
+ * ids meanwhile; no others may write to it.
+ *
+ * @param columns the first one is `id`
+ */
+export async function* stagedPages(
+  database: Database,
+  { staging }: Pick<StagedTable, 'staging'>,
+  columns: readonly ScanColumn[],
+  limit: number,
+): AsyncGenerator<ScanBatch> {
+  const table = qualified(STAGING_SCHEMA, staging)
+  const index = `${staging}_order_idx`
+  await database.query(`create index if not exists ${quoteIdentifier(index)} on ${table} (id)`)
+  for (let last = '-1', rows = limit; rows === limit;) {
+    const from = `(select * from ${table} where id > ${last} order by id limit ${limit}) t`
+    const page = await Array.fromAsync(scan(database, columns, from))
+    rows = page.reduce((sum, batch) => sum + batch.rows, 0)
+    last = String((page.at(-1)?.columns[0] as readonly number[] | undefined)?.at(-1))
+    yield* page
+  }
+  await database.query(`drop index if exists ${qualified(STAGING_SCHEMA, index)}`)
 }
 
 /** The rows with these ids, in the order of their ids. */

@@ -40,6 +40,8 @@ let lastProcessId = 0
 /** One connection: cuts the byte stream into units. */
 export class Client {
   gone = false
+  /** Name of its application. */
+  name = 'a client without a name'
   readonly socket: Socket
   readonly session = new SessionState()
   readonly processId = ++lastProcessId

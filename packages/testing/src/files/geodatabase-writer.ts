@@ -12,6 +12,8 @@ export interface NewValues {
   readonly at: number | null
   /** Local time in days, and its offset from UTC in minutes. */
   readonly stamp: readonly [number, number] | null
+  /** Default: `n` and the number of the row. */
+  readonly name?: string
 }
 
 const NEW_FIELDS = [
@@ -30,15 +32,17 @@ const NULLABLE = 3
 /** A geodatabase of one layer of points with a field `name` and `i`, as the files of an archive. */
 export async function writeGeodatabase(
   rows: readonly NewValues[],
-  options: { readonly version?: 3 | 4; readonly isUtf16?: boolean } = {},
+  options: { readonly version?: 3 | 4; readonly isUtf16?: boolean; readonly layer?: string } = {},
 ): Promise<ZipEntry[]> {
-  const features = rows.map((_, i) => ({
+  const features = rows.map(({ name }, i) => ({
     type: 'Feature',
-    properties: { name: `n${i}`, i },
+    properties: { name: name ?? `n${i}`, i },
     geometry: { type: 'Point', coordinates: [i, i + 1] },
   }))
   const encoding = options.isUtf16 ? ['-lco', 'CONFIGURATION_KEYWORD=TEXT_UTF16'] : []
-  const files = await filesOf('OpenFileGDB', JSON.stringify({ type: 'FeatureCollection', features }), encoding)
+  const layer = options.layer === undefined ? [] : ['-nln', options.layer]
+  const collection = JSON.stringify({ type: 'FeatureCollection', features })
+  const files = await filesOf('OpenFileGDB', collection, [...encoding, ...layer])
   const table = files.find(({ name }) => name.endsWith(`${TABLE}.gdbtable`))!.data
   const made = withNewFields(table, rows, options.version ?? 3)
   return files

@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
-import { qualified, quoteIdentifier, type Database } from '@terrane/database'
-import { vectorNumbers } from '@terrane/database/vector-pages'
+import { quoteIdentifier, type Database } from '@terrane/database'
+import { stagedPages, vectorNumbers } from '@terrane/database/vector-pages'
 import type { EmbeddingKind, EmbeddingTableShape } from '@terrane/database/geoembeddings'
-import { scan, type PackedBytes, type ScanColumn, type ScanValues } from '@terrane/database/scan'
-import { STAGING_SCHEMA, type JobRun, type StagedTable } from '@terrane/database/staging'
+import type { PackedBytes, ScanColumn } from '@terrane/database/scan'
+import type { JobRun, StagedTable } from '@terrane/database/staging'
 import {
   openGeoParquet,
   stacItem,
@@ -19,6 +19,11 @@ import { uploadNames } from '../publish-object.ts'
 
 /** The bucket of embedding artifacts; it is created private when missing. */
 const ARTIFACT_BUCKET = 'geoembeddings'
+
+/** Bytes of the rows that are read at once. */
+const PAGE_BYTES = 2 ** 23
+/** About what the place and the attributes of a row take. */
+const ROW_BYTES = 512
 
 /** Geometry type in WKB. */
 const MULTIPOLYGON = 6
@@ -64,16 +69,17 @@ export async function writeArtifact(
   }
   await using writer = openGeoParquet({ columns, dims, metadata }, sink)
   const scanned: ScanColumn[] = [
-    { sql: "st_asbinary(geom, 'NDR')", type: 'bytes' },
-    { sql: 'vector_send(embedding)', type: 'bytes' },
     ...columns.map(({ name, type }) => ({
       sql: name === 'datetime' ? DATETIME : quoteIdentifier(name),
       type: SCANNED[type],
     })),
+    { sql: "st_asbinary(geom, 'NDR')", type: 'bytes' },
+    { sql: 'vector_send(embedding)', type: 'bytes' },
   ]
-  const rows = `(select * from ${qualified(STAGING_SCHEMA, staged.staging)} order by id) t`
-  for await (const batch of scan(database, scanned, rows)) {
-    const [geometries, embeddings, ...values] = batch.columns as [PackedBytes, PackedBytes, ...ScanValues[]]
+  const limit = Math.max(1, Math.floor(PAGE_BYTES / (4 * dims + ROW_BYTES)))
+  for await (const batch of stagedPages(database, staged, scanned, limit)) {
+    const values = batch.columns.slice(0, -2)
+    const [geometries, embeddings] = batch.columns.slice(-2) as [PackedBytes, PackedBytes]
     await writer.append({
       columns: Object.fromEntries(columns.map(({ name }, i) => [name, values[i]])) as GeoRows['columns'],
       geometries: Array.from(geometries.ends, (end, i) =>

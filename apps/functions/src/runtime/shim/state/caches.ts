@@ -6,13 +6,13 @@ import { fromBase64, fromHex, toBase64, toHex, type Mutation, type StoredEntry }
 const PART_BYTES = 1024 * 1024
 /** Maximum parts of a body; earlier versions stored parts of half the size. */
 const MAX_PARTS = (2 * MAX_BODY) / PART_BYTES
-/** Parts of a body that are written at the same time. */
-const PART_WRITERS = 4
 /** Bytes of the key of an answer. */
 const KEY_BYTES = 41
 /** Maximum answers of one address that are compared, where they vary by headers. */
 const MAX_VARIANTS = 100
 const MAX_NAME = 200
+/** Looks for an answer that is replaced while its body is read. */
+const MAX_LOOKS = 3
 
 type Asked = Request | URL | string
 interface MatchOptions {
@@ -43,14 +43,19 @@ class FunctionCache {
     const { method, headers, address } = readRequest(asked)
     if (method !== 'GET' && !ignoreMethod) return undefined
     const first = await this.#prefix(address)
-    const found = await this.#store.list({ ...beginningWith(first), limit: MAX_VARIANTS })
-    const fitting = found
-      .map((entry) => ({ entry, head: headOf(entry) }))
-      .filter(({ head }) => isFor(head, headers))
-      .toSorted((a, b) => (a.entry.versionstamp < b.entry.versionstamp ? 1 : -1))
-    for (const { entry, head } of fitting) {
-      const body = await this.#bodyOf(entry)
-      if (body) return answerOf(head, body, headers)
+    for (let look = 0, seen = ''; look < MAX_LOOKS; look++) {
+      const found = await this.#store.list({ ...beginningWith(first), limit: MAX_VARIANTS })
+      const fitting = found
+        .map((entry) => ({ entry, head: headOf(entry) }))
+        .filter(({ head }) => isFor(head, headers))
+        .toSorted((a, b) => (a.entry.versionstamp < b.entry.versionstamp ? 1 : -1))
+      const now = fitting.map(({ entry }) => (entry.metadata as BodyPlace).body).join()
+      if (now === seen) return undefined
+      seen = now
+      for (const { entry, head } of fitting) {
+        const body = await this.#bodyOf(entry)
+        if (body) return answerOf(head, body, headers)
+      }
     }
     return undefined
   }
@@ -72,31 +77,32 @@ class FunctionCache {
   async #keep(address: string, head: CachedHead, bytes: Uint8Array, seconds: number | null): Promise<void> {
     const kept = { operation: 'set', kind: 'raw', ...(seconds !== null && { expires_in: seconds }) } as const
     const place: BodyPlace = { body: `01${random()}`, parts: Math.ceil(bytes.length / PART_BYTES) }
-    const parts = Array.from({ length: place.parts }, (_, at): Mutation => {
+    // Encoded when its turn comes, because the memory of an instance is small.
+    const partOf = (at: number): Mutation => {
       const value = bytes.subarray(at * PART_BYTES, (at + 1) * PART_BYTES)
       return { ...kept, key: place.body + toHex(Uint8Array.of(at)), value: toBase64(value) }
-    })
+    }
     const key = (await this.#prefix(address)) + (await digest(JSON.stringify(head.vary), 8))
     const value = toBase64(new TextEncoder().encode(JSON.stringify(head)))
     const name: Mutation = { operation: 'set', key: nameKey(this.#name), kind: 'raw', value: '' }
-    if (!(await this.#writeParts(parts.slice(0, -1)))) return
+    const last = place.parts - 1
+    if (!(await this.#writeParts(last, partOf))) return
     // The head is written last, in one transaction with the removal of the replaced answer, so readers see either the
     // old or the new answer.
     const replaced = await this.#store.list({ first: key, past: `${key}00`, limit: 1, reverse: false, values: false })
-    const writes = [...deleting(replaced), ...parts.slice(-1), { ...kept, key, value, metadata: place }, name]
-    await this.#store.write({ writes })
+    const rest: Mutation[] = [{ ...kept, key, value, metadata: place }, name]
+    await this.#store.part(() =>
+      this.#store.write({ writes: [...deleting(replaced), ...(last < 0 ? [] : [partOf(last)]), ...rest] }),
+    )
   }
 
-  /** Writes parts side by side, because each waits for the network. False when one was not written. */
-  async #writeParts(parts: readonly Mutation[]): Promise<boolean> {
-    const left = parts.values()
+  /** Writes the first parts side by side, because each waits for the network. False when one was not written. */
+  async #writeParts(count: number, partOf: (at: number) => Mutation): Promise<boolean> {
     let isWhole = true
-    const write = async () => {
-      for (const part of left) {
-        if (isWhole && !(await this.#store.write({ writes: [part] }))) isWhole = false
-      }
+    const write = async (at: number) => {
+      if (isWhole && !(await this.#store.write({ writes: [partOf(at)] }))) isWhole = false
     }
-    await Promise.all(Array.from({ length: PART_WRITERS }, write))
+    await Promise.all(Array.from({ length: count }, (_, at) => this.#store.part(() => write(at))))
     return isWhole
   }
 
@@ -131,10 +137,22 @@ class FunctionCache {
   /** Body of an answer; null when a part was removed to free space. */
   async #bodyOf({ metadata }: StoredEntry): Promise<Uint8Array<ArrayBuffer> | null> {
     const keys = partKeys(metadata as BodyPlace)
-    const found = keys.length === 0 ? new Map<string, StoredEntry>() : await this.#store.get(keys)
-    if (found.size < keys.length) return null
-    const parts = keys.map((key) => fromBase64(found.get(key)!.value ?? ''))
-    return new Uint8Array(await new Blob(parts).arrayBuffer())
+    let body = new Uint8Array()
+    let length = 0
+    for (const key of keys) {
+      const isWhole = await this.#store.part(async () => {
+        const value = (await this.#store.get([key])).get(key)?.value
+        if (value === undefined || value === null) return false
+        const part = fromBase64(value)
+        // All parts but the last have the size of the first.
+        if (length === 0) body = new Uint8Array(keys.length * part.length)
+        body.set(part, length)
+        length += part.length
+        return true
+      })
+      if (!isWhole) return null
+    }
+    return body.subarray(0, length)
   }
 
   /** Keys of answers begin with 00, the cache and the address. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { CacheStore } from './cache-store.ts'
 import { FunctionCaches } from './caches.ts'
 import type { Commit, Mutation, Range } from './store.ts'
@@ -7,29 +7,48 @@ import type { Commit, Mutation, Range } from './store.ts'
 class SlowStore {
   readonly entries = new Map<string, Mutation>()
   readonly commits: (readonly Mutation[])[] = []
-  writing = 0
-  mostWriting = 0
+  asking = 0
+  /** Most requests with a part that were under way at once. */
+  mostAsking = 0
+  /** Requests with a part wait for it. */
+  held: Promise<void> | undefined
+  lists = 0
+  /** Runs before the next part is read. */
+  meanwhile = async () => {}
   /** Number of the write that fails; none by default. */
   failing = -1
 
   readonly fetch: typeof fetch = async (_, init) => {
     const asked = JSON.parse(init?.body as string) as Commit & Range & { operation: string; keys: string[] }
     const answered = (value: unknown) => Response.json(value)
-    if (asked.operation === 'get')
-      return answered(asked.keys.flatMap((key) => this.entries.get(key) ?? []).map((entry) => this.#stored(entry)))
+    if (asked.operation === 'get') {
+      const meanwhile = this.meanwhile
+      this.meanwhile = async () => {}
+      await meanwhile()
+      const found = asked.keys.flatMap((key) => this.entries.get(key) ?? [])
+      return this.#while(() => answered(found.map((entry) => this.#stored(entry))))
+    }
     if (asked.operation === 'list') {
+      this.lists++
       const found = [...this.entries.values()].filter(({ key }) => key >= asked.first && key < asked.past)
       return answered(found.map((entry) => this.#stored(entry)))
     }
-    this.mostWriting = Math.max(this.mostWriting, ++this.writing)
     const at = this.commits.push(asked.writes ?? []) - 1
+    return this.#while(() => {
+      if (at === this.failing) return Response.json({ message: 'full' }, { status: 507 })
+      for (const write of asked.writes ?? [])
+        if (write.operation === 'delete') this.entries.delete(write.key)
+        else this.entries.set(write.key, write)
+      return answered('1')
+    })
+  }
+
+  async #while(answer: () => Response): Promise<Response> {
+    this.mostAsking = Math.max(this.mostAsking, ++this.asking)
+    await this.held
     await new Promise((resolve) => setImmediate(resolve))
-    this.writing--
-    if (at === this.failing) return Response.json({ message: 'full' }, { status: 507 })
-    for (const write of asked.writes ?? [])
-      if (write.operation === 'delete') this.entries.delete(write.key)
-      else this.entries.set(write.key, write)
-    return answered('1')
+    this.asking--
+    return answer()
   }
 
   #stored({ key, kind, value, metadata }: Mutation) {
@@ -39,7 +58,7 @@ class SlowStore {
 
 const ADDRESS = 'https://x.example/large'
 const open = (store: SlowStore) => new FunctionCaches(new CacheStore(store.fetch, () => {})).default
-const bytesOf = (size: number) => Uint8Array.from({ length: size }, (_, i) => i % 251)
+const bytesOf = (size: number) => new Uint8Array(Buffer.alloc(size, 'of no power of two'))
 const readFrom = async (cache: ReturnType<typeof open>) => {
   const found = await cache.match(ADDRESS)
   return found && new Uint8Array(await found.arrayBuffer())
@@ -50,9 +69,42 @@ test('a large body is written four parts at a time, and its head after all of th
   const cache = open(store)
   const body = bytesOf(8 * 2 ** 20)
   await cache.put(ADDRESS, new Response(body))
-  expect([store.commits.length, store.mostWriting]).toEqual([8, 4])
+  expect([store.commits.length, store.mostAsking]).toEqual([8, 4])
   expect(store.commits.map((writes) => writes.length)).toEqual([1, 1, 1, 1, 1, 1, 1, 3])
   expect(Buffer.compare((await readFrom(cache))!, body)).toBe(0)
+})
+
+test('of many answers that are kept and read at once four parts are under way, because each takes memory', async () => {
+  const store = new SlowStore()
+  const cache = open(store)
+  const addresses = Array.from({ length: 5 }, (_, i) => `${ADDRESS}/${i}`)
+  const body = bytesOf(2 * 2 ** 20)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  store.held = promise
+  const kept = Promise.all(addresses.map((address) => cache.put(address, new Response(body))))
+  await vi.waitUntil(() => store.asking === 4, { timeout: 60_000 })
+  resolve()
+  await kept
+  const found = await Promise.all(addresses.map(async (address) => (await cache.match(address))?.arrayBuffer()))
+  expect(found.map((each) => each && Buffer.compare(new Uint8Array(each), body))).toEqual(addresses.map(() => 0))
+  expect(store.mostAsking).toBe(4)
+})
+
+test('an answer that is replaced while it is read is found as the new one', async () => {
+  const store = new SlowStore()
+  const cache = open(store)
+  await cache.put(ADDRESS, new Response(bytesOf(2 * 2 ** 20)))
+  store.meanwhile = () => cache.put(ADDRESS, new Response('new'))
+  expect(await (await cache.match(ADDRESS))?.text()).toBe('new')
+})
+
+test('an answer whose body was removed to free space is not read again and again', async () => {
+  const store = new SlowStore()
+  const cache = open(store)
+  await cache.put(ADDRESS, new Response('gone'))
+  for (const key of store.entries.keys()) if (key.startsWith('01')) store.entries.delete(key)
+  store.lists = 0
+  expect([await cache.match(ADDRESS), store.lists]).toEqual([undefined, 2])
 })
 
 test('a body with a part that is not written is not kept', async () => {

@@ -96,13 +96,20 @@ export function fromHex(text: string): Uint8Array {
   return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
 }
 
-export function toBase64(bytes: Uint8Array): string {
+/** Methods of Deno that Node does not have yet. */
+type Base64Bytes = Uint8Array & { readonly toBase64?: () => string }
+const readBase64 = (Uint8Array as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> }).fromBase64
+
+export function toBase64(bytes: Base64Bytes): string {
+  // Character by character it takes thirty times as long.
+  if (bytes.toBase64) return bytes.toBase64()
   let text = ''
   for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192))
   return btoa(text)
 }
 
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  if (readBase64) return readBase64(text)
   const chars = atob(text)
   const bytes = new Uint8Array(chars.length)
   // `Uint8Array.from` with a function takes fifteen times as long: 190 ms for a MiB.
