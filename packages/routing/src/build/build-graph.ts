@@ -13,7 +13,7 @@ import { type Borders, openBorders } from './country/borders.ts'
 import { placeWays } from './country/place.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { findConnected } from './connectivity.ts'
-import { limitTable, timedTable } from './edge-tables.ts'
+import { limitTable, timedTable, tollTable } from './edge-tables.ts'
 import { driveOnRight, type EdgeTable, makeEdges, sixDecimals } from './edges.ts'
 import { cutIntoLinks, findEnds, type Junctions, type LinkTable } from './links.ts'
 import { NodeIndex } from './node-index.ts'
@@ -180,6 +180,7 @@ function assemble(
     info = put(info, NodeField.density, edges.density[node]!)
     info = put(info, NodeField.signal, facts.signal.present)
     info = put(info, NodeField.taggedAccess, facts.taggedAccess)
+    info = put(info, NodeField.opensAtTimes, facts.opensAtTimes)
     info = put(info, NodeField.private, privateBits(facts.privateModes))
     info = put(info, NodeField.cashOnlyToll, facts.cashOnlyToll)
     info = put(info, NodeField.intersection, intersectionOf(edges, node, facts.type, isFork(signInputs, node)))
@@ -214,6 +215,7 @@ function assemble(
     ...names.pack(),
     ...signs,
     ...limits,
+    ...tollTable(edges, wayOf),
     ...timed,
     ...rules,
     ...unread,

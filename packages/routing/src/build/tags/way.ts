@@ -7,6 +7,7 @@ import { closes } from './decide.ts'
 import { kilometresPerHour, leadingNumber, type Tags, WHEELCHAIR } from './values.ts'
 import { localModes, type WayAccess, wayAccess } from './way-access.ts'
 import { withExceptions, withUsualKeys } from './exceptions.ts'
+import { payingModes } from './toll.ts'
 import { type UnreadTag, unreadTags } from './unread.ts'
 import { type WayLimit, wayLimits } from './way-limits.ts'
 import { type TimedRule, wayTimed } from './way-timed.ts'
@@ -61,7 +62,9 @@ export interface WayFacts {
 }
 
 export interface WayFlags {
-  readonly toll: boolean
+  /** Modes that pay a toll, along and against its nodes. */
+  readonly tollForward: number
+  readonly tollBackward: number
   readonly tunnel: boolean
   readonly bridge: boolean
   readonly indoor: boolean
@@ -274,7 +277,6 @@ function durationOf(value: string | undefined): number {
 }
 
 const TRUE = new Set(['yes', '1', 'true'])
-const TOLL = new Set(['yes', 'true', '1', 'interval', 'snowmobile'])
 const LIT = new Set(['yes', '24/7', 'automatic', 'dusk-dawn', 'sunset-sunrise'])
 const SIDEWALK_BOTH = new Set(['both', 'yes', 'shared', 'raised'])
 const YARDS = new Set<number>([Use.driveway, Use.parkingAisle, Use.driveThrough])
@@ -286,7 +288,8 @@ function flagsOf(tags: Tags, use: number): WayFlags {
   const bySidepath = (direction: string): boolean =>
     (tags.get(`bicycle:${direction}`) ?? tags.get('bicycle')) === 'use_sidepath'
   return {
-    toll: TOLL.has(tags.get('toll') ?? ''),
+    tollForward: payingModes(tags, 'forward'),
+    tollBackward: payingModes(tags, 'backward'),
     tunnel: tags.get('tunnel') === 'building_passage' || TRUE.has(tags.get('tunnel') ?? ''),
     bridge: TRUE.has(tags.get('bridge') ?? ''),
     indoor: tags.get('indoor') === 'yes',
