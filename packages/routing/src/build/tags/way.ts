@@ -1,10 +1,10 @@
 import { NO_STREETS } from '../access-law.ts'
-import { Access, RoadClass, Surface, UNLIMITED, Use } from '../../graph/attributes.ts'
+import { Access, RoadClass, Surface, Use } from '../../graph/attributes.ts'
 import { TimedEffect } from '../../graph/timed.ts'
 import type { LegalSpeeds } from '../country/legal-speeds.ts'
 import { hasConditions } from './conditional.ts'
 import { closes } from './decide.ts'
-import { kilometresPerHour, leadingNumber, type Tags, WHEELCHAIR } from './values.ts'
+import { type Tags, WHEELCHAIR } from './values.ts'
 import { localModes, type WayAccess, wayAccess } from './way-access.ts'
 import { withExceptions, withUsualKeys } from './exceptions.ts'
 import { payingModes } from './toll.ts'
@@ -12,21 +12,8 @@ import { type UnreadTag, unreadTags } from './unread.ts'
 import { type WayLimit, wayLimits } from './way-limits.ts'
 import { type TimedRule, wayTimed } from './way-timed.ts'
 import { wayNames, type WayNames } from './way-names.ts'
+import { durationOf, type WaySpeeds, waySpeeds } from './way-speeds.ts'
 import { hikingDifficulty, mountainBikeAccess, waySurface } from './way-surface.ts'
-
-/** Speeds of a way in km/h; zero where untagged. */
-export interface WaySpeeds {
-  readonly general: number
-  readonly forward: number
-  readonly backward: number
-  /** Speed limit in km/h; `UNLIMITED` for `none`, zero where untagged. */
-  readonly limit: number
-  /** Whether the speed is tagged; then neither density nor class changes it. */
-  readonly tagged: boolean
-  readonly truck: number
-  readonly truckForward: number
-  readonly truckBackward: number
-}
 
 /** Meaning of the tags of a way for routing. */
 export interface WayFacts {
@@ -125,7 +112,7 @@ export function wayFacts(said: Tags, construction = false): WayFacts | null {
     railFerry,
     surface,
     hikingDifficulty: hikingDifficulty(tags),
-    speeds: speedsOf(tags, roadClass, access.oneway),
+    speeds: waySpeeds(tags, roadClass, access.oneway),
     duration: durationOf(tags.get('duration')),
     flags: flagsOf(tags, tagUse),
     limits: [...wayLimits(tags), ...limits],
@@ -240,40 +227,6 @@ function withWheelchairs(tags: Tags, access: WayAccess, use: number, surface: nu
   const tagged = WHEELCHAIR.get(tags.get('wheelchair') ?? '')
   const along = (modes: number): number => ((tagged ?? (modes & Access.foot) !== 0) ? modes | Access.wheelchair : modes)
   return { ...access, forward: along(access.forward), backward: along(access.backward) }
-}
-
-/** Speeds in km/h by road class for untagged ways. Source: Valhalla 3.6 `lua/graph.lua`. */
-const CLASS_SPEEDS = [105, 90, 75, 60, 50, 40, 35, 25]
-const TRACK_SPEEDS: Readonly<Record<string, number>> = { grade1: 20, grade2: 15, grade3: 12, grade4: 10 }
-
-function speedsOf(tags: Tags, roadClass: number, oneway: boolean): WaySpeeds {
-  const of = (key: string): number => kilometresPerHour(tags.get(key)) ?? 0
-  let fallback = CLASS_SPEEDS[roadClass]!
-  if (tags.get('service') === 'driveway') fallback = Math.floor(fallback / 2)
-  if (tags.get('highway') === 'track') fallback = TRACK_SPEEDS[tags.get('tracktype') ?? ''] ?? 5
-  const said = of('maxspeed:practical') || of('maxspeed:advisory') || of('maxspeed')
-  let forward = of('maxspeed:forward')
-  let backward = of('maxspeed:backward')
-  const oneSided = forward > 0 !== backward > 0
-  if (oneSided && !oneway) forward = backward = Math.max(forward, backward)
-  return {
-    general: oneSided && oneway ? fallback : said || (forward > 0 ? 0 : fallback),
-    forward,
-    backward,
-    limit: tags.get('maxspeed') === 'none' ? UNLIMITED : of('maxspeed'),
-    // `maxspeed=none` counts as a tagged speed.
-    tagged: said > 0 || forward > 0 || backward > 0 || tags.get('maxspeed') === 'none',
-    truck: of('maxspeed:hgv'),
-    truckForward: of('maxspeed:hgv:forward'),
-    truckBackward: of('maxspeed:hgv:backward'),
-  }
-}
-
-/** Seconds of a duration tag `h:mm` or `h:mm:ss`; zero for anything else. */
-function durationOf(value: string | undefined): number {
-  const parts = value?.split(':').map((part) => leadingNumber(part.trim()) ?? Number.NaN) ?? []
-  if (parts.length < 2 || parts.length > 3 || parts.some(Number.isNaN)) return 0
-  return parts[0]! * 3600 + parts[1]! * 60 + (parts[2] ?? 0)
 }
 
 const TRUE = new Set(['yes', '1', 'true'])
