@@ -24,11 +24,14 @@ describe('a limit of every lane', () => {
   })
 })
 
-// Source: OpenStreetMap wiki, Key:maxweight, Key:hov.
+// Source: OpenStreetMap wiki, Key:maxweight, Key:access.
 it.each<[Tags, string[]]>([
   [{ barrier: 'entrance', 'maxweight:hgv': '3.5' }, but('truck')],
   [{ barrier: 'entrance', 'maxheight:bus': '1.5' }, but('bus')],
   [{ barrier: 'entrance', maxweight: '3.5', 'maxweight:bus': '20' }, but('truck')],
+  [{ access: 'private' }, []],
+  [{ barrier: 'entrance', access: 'private', foot: 'yes' }, ['pedestrian']],
+  [{ highway: 'crossing', motor_vehicle: 'private' }, ['bicycle', 'pedestrian']],
 ])('a node with %j is passed by %j', async (gate, want) => {
   expect((await straight({ gate })).toSorted()).toEqual(want.toSorted())
 })

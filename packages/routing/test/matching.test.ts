@@ -93,7 +93,12 @@ describe('between two distant points', async () => {
     ['pedestrian', ['A', 'B', 'C', 'D']],
   ])('by %s the fastest way counts, over %j', (costing, places) => {
     const { trip } = ask(
-      { shape: [town.at('A'), town.at('D')], shape_match: 'map_snap', costing, trace_options: { turn_penalty_factor: 0 } },
+      {
+        shape: [town.at('A'), town.at('D')],
+        shape_match: 'map_snap',
+        costing,
+        trace_options: { turn_penalty_factor: 0 },
+      },
       'trace_route',
       from,
     )

@@ -53,12 +53,13 @@ export function nodeFacts(said: Tags): NodeFacts {
   const junction = tags.get('highway') === 'motorway_junction'
   const sizes = [...nodeSizes(tags), ...limits]
   const { hours, opened, openedLocally } = gateHours(tags, access)
+  const locally = privateModes(tags) | openedLocally
   const unread = nodeUnread(withUsualKeys(said))
   return {
     type: nodeType(tags, kind),
     access,
     taggedAccess: tagged.size > 0 || verdictOf('access', tags.get('access')) !== undefined,
-    privateModes: privateModes(tags) | openedLocally,
+    privateModes: locally,
     cashOnlyToll: tags.get('barrier') === 'toll_booth' && cashOnly(tags),
     sizes,
     hours,
@@ -68,6 +69,7 @@ export function nodeFacts(said: Tags): NodeFacts {
       kind !== null ||
       sizes.length + hours.length + unread.length > 0 ||
       access !== ALL_ACCESS ||
+      locally !== 0 ||
       SPLITTING.some((splits) => splits(tags)),
     signal: sign(tags, tags.get('highway') === 'traffic_signals', 'traffic_signals:direction'),
     stop: sign(tags, tags.get('highway') === 'stop', 'direction'),
