@@ -110,6 +110,22 @@ describe('between two distant points', async () => {
   })
 })
 
+it('distant points on the slowest street are matched', async () => {
+  const town = await drawTown({
+    map: 'A-B-------------------------------C-D',
+    meters: 50,
+    ways: { AB: { highway: 'primary' }, BC: { highway: 'track', tracktype: 'grade5' }, CD: { highway: 'primary' } },
+  })
+  const from = new Router(town.network)
+  const { trip, alternates } = ask(
+    { shape: [town.at('A'), town.at('D')], shape_match: 'map_snap' },
+    'trace_route',
+    from,
+  )
+  from.close()
+  expect([trip.summary.length, alternates]).toEqual([expect.closeTo(1.8, 2), undefined])
+})
+
 it('a traveller who stood still before is matched as one who did not', () => {
   const random = seededRandom(9)
   const [{ truth, points } = { truth: null, points: [] }] = makeTraces(

@@ -73,6 +73,7 @@ const BOUNDS = { states: 2 ** 18, statesPerTurn: 2 ** 13 }
 
 /** Maximum additional cost of a candidate that counts as a rival of the best, in metres. */
 const RIVAL_METERS = 30
+
 /** Maximum plausible speed in metres per second. */
 const FASTEST = { motor: 70, bicycle: 25, foot: 12 } as const
 

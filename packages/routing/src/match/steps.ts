@@ -34,7 +34,7 @@ export interface Layers {
 
 /** Bounds of a step. */
 export interface StepBounds {
-  /** Maximum cost of the path, in metres. */
+  /** Maximum length of the path in metres, with its turns. */
   readonly most: number
   /** Metres above the best candidate at which the search ends. */
   readonly window: number
@@ -109,7 +109,7 @@ export class Steps {
       least = Math.min(least, source.cost)
       this.#leave(search, i, bounds.slack)
     }
-    search.end = least + bounds.most
+    search.end = least + search.mostPerMeter * bounds.most
   }
 
   /** Settles up to this many more states. Returns whether the search has finished. */
@@ -253,24 +253,34 @@ const CAUTION = 0.95
 /** Usual and highest speed of a family of modes in metres per second. */
 const SPEEDS = { motor: [12, 42], bicycle: [5, 17], foot: [1.4, 7] } as const
 
-/** Cost of a street per metre and per second of it, and a lower bound per metre. */
+/** Factor of the usual time of a street at most, so that the bound of a path's length holds on slow streets, too. */
+const SLOWEST = 3
+
+/** Cost of a street per metre and per second of it, and its bounds per metre. */
 interface Pace {
   readonly perMeter: number
   readonly perSecond: number
   readonly leastPerMeter: number
+  readonly mostPerMeter: number
 }
 
 function paceOf(timeShare: number, family: keyof typeof SPEEDS): Pace {
   const [usual, highest] = SPEEDS[family]
   const perMeter = 1 - timeShare
   const perSecond = timeShare * usual
-  return { perMeter, perSecond, leastPerMeter: perMeter + perSecond / highest }
+  return {
+    perMeter,
+    perSecond,
+    leastPerMeter: perMeter + perSecond / highest,
+    mostPerMeter: perMeter + timeShare * SLOWEST,
+  }
 }
 
 /** Cost of a whole street, in metres: between two distant points the fastest way is more likely than the shortest. */
-function metersOf({ rules: { weights }, perMeter, perSecond }: Search, edge: number): number {
-  const meters = perMeter * weights.network.edgeLength[edge]!
-  return perSecond === 0 ? meters : meters + perSecond * weights.edgeSeconds(edge)
+function metersOf({ rules: { weights }, perMeter, perSecond, mostPerMeter }: Search, edge: number): number {
+  const meters = weights.network.edgeLength[edge]!
+  if (perSecond === 0) return meters
+  return Math.min(perMeter * meters + perSecond * weights.edgeSeconds(edge), mostPerMeter * meters)
 }
 
 interface Search extends Layers, Pace {
