@@ -32,6 +32,7 @@ it.each<[Tags, string[]]>([
   [{ access: 'private' }, []],
   [{ barrier: 'entrance', access: 'private', foot: 'yes' }, ['pedestrian']],
   [{ highway: 'crossing', motor_vehicle: 'private' }, ['bicycle', 'pedestrian']],
+  [{ amenity: 'parking', access: 'customers' }, [...MODES]],
 ])('a node with %j is passed by %j', async (gate, want) => {
   expect((await straight({ gate })).toSorted()).toEqual(want.toSorted())
 })
@@ -42,6 +43,12 @@ it.each([
   [{ motorcar: 'no', hov: 'designated' }, true, []],
 ])('%j is open to a car with enough people (%j): %j', async (street, isFull, want) => {
   expect(await straight({ street }, { modes: ['auto'], options: { include_hov3: isFull } })).toEqual(want)
+})
+
+// Source: OpenStreetMap wiki, Key:bicycle: whoever dismounts may pass, and nothing is said of other hours.
+it.each(['12:00', '23:00'])('bicycle:conditional=dismount @ (10:00-18:00) closes no street at %s', async (time) => {
+  const street = { 'bicycle:conditional': 'dismount @ (10:00-18:00)' }
+  expect(await straight({ street }, { modes: ['bicycle'], time: `2026-06-03T${time}` })).toEqual(['bicycle'])
 })
 
 // Source: OpenStreetMap wiki, Key:access.

@@ -52,7 +52,7 @@ export function nodeFacts(said: Tags): NodeFacts {
   const access = nodeAccess(tags, kind, tagged)
   const junction = tags.get('highway') === 'motorway_junction'
   const sizes = [...nodeSizes(tags), ...limits]
-  const { hours, opened, openedLocally } = gateHours(tags, access)
+  const { hours, opened, openedLocally } = gateHours(tags, access, kind === null ? ALL_ACCESS : PASSES[kind])
   const locally = privateModes(tags) | openedLocally
   const unread = nodeUnread(withUsualKeys(said))
   return {
@@ -128,6 +128,8 @@ function taggedAccess(tags: Tags): Map<number, boolean> {
 }
 
 function privateModes(tags: Tags): number {
+  // `access=customers` of a parking place on a street refers to the place.
+  if (tags.has('amenity') && !tags.has('barrier')) return 0
   const locked = lockedModes(tags)
   let modes = 0
   for (const law of MODE_LAWS) {

@@ -7,7 +7,7 @@ import { addressedByOneway, isOneway, travel } from './directions.ts'
 import { addressed, closes, opens, unknownParts, verdictOf } from './decide.ts'
 import { kilometresPerHour, type Tags } from './values.ts'
 import { limitKey } from './way-limits.ts'
-import { DIRECTION_OF, isGateOpening, openingHours, SPEED_KEYS, TIMED_LIMITS } from './way-timed.ts'
+import { DIRECTION_OF, DISMOUNT, isGateOpening, openingHours, SPEED_KEYS, TIMED_LIMITS } from './way-timed.ts'
 
 /** A conditional tag that is not completely supported, or an access tag with an unknown value. */
 export interface UnreadTag {
@@ -166,7 +166,7 @@ const OTHER_SUBJECTS = [
 function isAccessRead(tags: Tags, key: string, one: ConditionalCase): boolean {
   const base = withoutDirection(key)
   const said = verdictOf(base, one.value.toLowerCase())
-  if (said === undefined || one.value === 'dismount') return false
+  if (said === undefined || one.value.toLowerCase() === DISMOUNT) return false
   // Keys for several modes do not open the direction against a one-way street.
   if (said !== 'no' && key.endsWith(':backward') && GENERAL_KEYS.includes(base)) {
     const { oneway, reversed } = travel(tags)

@@ -27,6 +27,9 @@ export const DIRECTIONS = [
   [':backward', 2],
 ] as const
 
+/** A value of bicycles that is not read at certain hours: it neither opens a way at these nor closes it at others. */
+export const DISMOUNT = 'dismount'
+
 /** The timed rules of a way. Other conditions are left out. */
 export function wayTimed(
   tags: Tags,
@@ -64,7 +67,7 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
         const conditions = hoursOf(one)
         const value = one.value.toLowerCase()
         const verdict = verdictOf(key, value)
-        if (conditions === null || verdict === undefined) return []
+        if (conditions === null || verdict === undefined || value === DISMOUNT) return []
         // If a later case opens the way to local traffic at all times, this case closes it to through traffic only.
         const exceptLocals = cases.slice(i + 1).some((later) => isForLocals(later) && isOpening(key, later.value))
         return eachDirection(direction, (side) => {
@@ -115,8 +118,9 @@ export interface GateHours {
  * The hours of a gate by its tags.
  *
  * @param access modes that may pass by the other tags
+ * @param fitting modes that the kind of the barrier lets pass
  */
-export function gateHours(tags: Tags, access: number): GateHours {
+export function gateHours(tags: Tags, access: number, fitting: number): GateHours {
   const hours: NodeHours[] = []
   let opened = 0
   let openedLocally = 0
@@ -141,7 +145,7 @@ export function gateHours(tags: Tags, access: number): GateHours {
   const said = openingHours(tags)
   if (said !== undefined && readConditions([said]) !== null) {
     // `access=no` on a gate with opening hours refers to other hours.
-    const closed = isClosing('access', tags.get('access')) ? addressed(tags, 'access') & ~decided : 0
+    const closed = isClosing('access', tags.get('access')) ? addressed(tags, 'access') & fitting & ~decided : 0
     closeOutside(access | closed, said)
   }
   const closed = ALL_ACCESS & ~access & ~opened
@@ -155,7 +159,7 @@ export function gateHours(tags: Tags, access: number): GateHours {
  */
 export function isGateOpening(tags: Tags, key: string, one: { value: string; conditions: string }): boolean {
   const base = tags.get(key)
-  if (one.conditions.includes(' AND ')) return false
+  if (one.conditions.includes(' AND ') || one.value === DISMOUNT) return false
   return isOpening(key, one.value) && (base === undefined || isClosing(key, base))
 }
 
