@@ -45,7 +45,7 @@ it.each([
   expect(await straight({ street }, { modes: ['auto'], options: { include_hov3: isFull } })).toEqual(want)
 })
 
-// Source: OpenStreetMap wiki, Key:bicycle: whoever dismounts may pass, and nothing is said of other hours.
+// Source: OpenStreetMap wiki, Key:bicycle: riders who dismount may pass, and other hours are not mentioned.
 it.each(['12:00', '23:00'])('bicycle:conditional=dismount @ (10:00-18:00) closes no street at %s', async (time) => {
   const street = { 'bicycle:conditional': 'dismount @ (10:00-18:00)' }
   expect(await straight({ street }, { modes: ['bicycle'], time: `2026-06-03T${time}` })).toEqual(['bicycle'])
