@@ -122,7 +122,7 @@ it('distant points on the slowest street are matched', async () => {
     'trace_route',
     from,
   )
-  from.close()
+  await from.close()
   expect([trip.summary.length, alternates]).toEqual([expect.closeTo(1.8, 2), undefined])
 })
 
