@@ -144,8 +144,8 @@ export function gateHours(tags: Tags, access: number, fitting: number): GateHour
   }
   const said = openingHours(tags)
   if (said !== undefined && readConditions([said]) !== null) {
-    // `access=no` on a gate with opening hours refers to other hours.
-    const closed = isClosing('access', tags.get('access')) ? addressed(tags, 'access') & fitting & ~decided : 0
+    // `access=no` on a gate with opening hours refers to other hours; `access=agricultural` refers to these, too.
+    const closed = tags.get('access') === 'no' ? addressed(tags, 'access') & fitting & ~decided : 0
     closeOutside(access | closed, said)
   }
   const closed = ALL_ACCESS & ~access & ~opened
