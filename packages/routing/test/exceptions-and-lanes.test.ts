@@ -103,6 +103,7 @@ describe('gates with sizes and hours (wiki, Conditional restrictions, Key:openin
     ],
     [{ motor_vehicle: 'no', opening_hours: '07:00-19:00' }, ['bicycle', 'pedestrian'], []],
     [{ access: 'agricultural', opening_hours: '07:00-19:00' }, [], []],
+    [{ access: 'no', opening_hours: '20:00-22:00', 'access:conditional': 'yes @ (07:00-19:00)' }, [], []],
     [{ barrier: 'kissing_gate', access: 'no', opening_hours: '07:00-19:00' }, ['bicycle', 'pedestrian'], []],
   ])('a gate with %j lets %j pass in its hours, and %j always', async (tags, timed, always) => {
     const town = await square({}, { x: { barrier: 'gate', ...tags } })

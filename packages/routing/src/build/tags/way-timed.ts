@@ -146,7 +146,7 @@ export function gateHours(tags: Tags, access: number, fitting: number): GateHour
   if (said !== undefined && readConditions([said]) !== null) {
     // `access=no` on a gate with opening hours refers to other hours; `access=agricultural` refers to these, too.
     const closed = tags.get('access') === 'no' ? addressed(tags, 'access') & fitting & ~decided : 0
-    closeOutside(access | closed, said)
+    closeOutside(access | opened | closed, said)
   }
   const closed = ALL_ACCESS & ~access & ~opened
   if (opened !== 0) hours.push({ modes: closed, conditions: '24/7' })
