@@ -13,6 +13,11 @@ export const ANSWERS = {
   bodyTooLarge: problemBody(413_001, 'The request body is larger than this server accepts', 413),
   contentTypeUnreadable: problemBody(415_001, 'The content type cannot be read: send application/json', 415),
   tooMany: problemBody(429_001, 'Too many requests: wait as long as Retry-After says', 429),
+  elevationNotServed: problemBody(
+    501_001,
+    'Elevation is not served here: ask a Valhalla server with elevation tiles',
+    501,
+  ),
   starting: problemBody(503_001, 'The routing graph is not ready yet', 503),
   busy: problemBody(503_002, 'Too many requests are waiting', 503),
   keysUnavailable: problemBody(503_003, 'Keys cannot be looked up at the moment', 503),

@@ -94,12 +94,12 @@ export class Serving {
 /** Actions that are served; any other path under the base is answered in Valhalla's form. */
 export function routingRoutes(base: Http, serving: Serving): void {
   const { actions } = serving
-  const actionOf = ({ url }: FastifyRequest): Action | null => {
-    const path = url.split('?', 1)[0]!.slice(base.prefix.length + 1)
-    return actions.find((action) => action === path) ?? null
-  }
+  const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0]!.slice(base.prefix.length + 1)
+  const actionOf = (request: FastifyRequest): Action | null =>
+    actions.find((action) => action === pathOf(request)) ?? null
   serving.prepare(base, actionOf, sendProblem)
   base.setNotFoundHandler((request) => {
+    if (pathOf(request) === 'height') throw new Refusal(ANSWERS.elevationNotServed)
     if (actionOf(request) === null) throw unknownPath(actions)
     throw new Refusal(ANSWERS.wrongMethod)
   })

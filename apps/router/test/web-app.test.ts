@@ -121,3 +121,8 @@ test("Valhalla's web app connects to a server that tells its actions, and draws 
   const tile = await fetch(`${router.url}${ROUTING_BASE}/tile?json=${json}`, { headers: { apikey: KEY } })
   expect([tile.status < 300, await tile.arrayBuffer()]).toEqual([true, expect.anything()])
 })
+
+test('elevation is refused with a place to ask for it', async () => {
+  const { status, body } = await get('height', { shape: [{ lat: 48, lon: 11 }] })
+  expect([status, body.error_code, body.error]).toEqual([501, 501_001, expect.stringContaining('elevation tiles')])
+})

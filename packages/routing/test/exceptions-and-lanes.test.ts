@@ -91,6 +91,39 @@ describe('gates with sizes and hours (wiki, Conditional restrictions, Key:openin
     expect(town.route('DE').path).toBe(SHORT)
   })
 
+  it.each<[Tags, string[], string[]]>([
+    [{ access: 'no', opening_hours: '07:00-19:00' }, ['auto', 'bicycle', 'pedestrian'], []],
+    [{ access: 'no', 'access:conditional': 'yes @ (07:00-19:00)' }, ['auto', 'bicycle', 'pedestrian'], []],
+    [{ access: 'no', 'foot:conditional': 'yes @ (07:00-19:00)' }, ['pedestrian'], []],
+    [{ access: 'no', foot: 'yes', 'access:conditional': 'yes @ (07:00-19:00)' }, ['auto', 'bicycle'], ['pedestrian']],
+    [
+      { access: 'no', 'access:conditional': 'yes @ (11:00-19:00)', 'foot:conditional': 'yes @ (07:00-22:00)' },
+      ['auto', 'bicycle', 'pedestrian'],
+      [],
+    ],
+    [{ motor_vehicle: 'no', opening_hours: '07:00-19:00' }, ['bicycle', 'pedestrian'], []],
+    [{ access: 'agricultural', opening_hours: '07:00-19:00' }, [], []],
+    [{ access: 'no', opening_hours: '20:00-22:00', 'access:conditional': 'yes @ (07:00-19:00)' }, [], []],
+    [{ barrier: 'kissing_gate', access: 'no', opening_hours: '07:00-19:00' }, ['bicycle', 'pedestrian'], []],
+  ])('a gate with %j lets %j pass in its hours, and %j always', async (tags, timed, always) => {
+    const town = await square({}, { x: { barrier: 'gate', ...tags } })
+    const modes = ['auto', 'bicycle', 'pedestrian']
+    const passing = (time?: string): string[] =>
+      modes.filter((costing) => town.route('DE', { costing, ...(time === undefined ? {} : at(time)) }).path === SHORT)
+    expect(passing('12:00').toSorted()).toEqual([...timed, ...always].toSorted())
+    expect(passing('23:00')).toEqual(always)
+    const opensOnlyInHours = tags.access === 'no'
+    expect(passing().toSorted()).toEqual(opensOnlyInHours ? always : timed)
+  })
+
+  it('a gate for destinations in its hours is no way through', async () => {
+    const town = await square(
+      {},
+      { x: { barrier: 'gate', access: 'no', 'access:conditional': 'destination @ (07:00-19:00)' } },
+    )
+    expect(town.route('DE', at('12:00')).path).toBe(LONG)
+  })
+
   it('are open whenever the staff of a toll booth comes', async () => {
     const town = await square({}, { x: { barrier: 'toll_booth', opening_hours: '07:00-19:00' } })
     expect(town.route('DE', { ...at('20:00'), costing_options: { auto: { use_tolls: 1 } } }).path).toBe(SHORT)

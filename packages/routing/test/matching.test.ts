@@ -66,6 +66,66 @@ describe('traces of routes are matched to those', () => {
   })
 })
 
+describe('between two distant points', async () => {
+  const primary = { highway: 'primary', maxspeed: '80' }
+  // The way over B and C is slower by far, and shorter by some metres.
+  const town = await drawTown({
+    map: `
+      A--B------------------C--D
+         |                  |
+         E------------------F
+    `,
+    meters: 50,
+    ways: {
+      AB: primary,
+      BC: { highway: 'service', maxspeed: '10' },
+      CD: primary,
+      BE: primary,
+      EF: primary,
+      FC: primary,
+    },
+  })
+  const from = new Router(town.network)
+  afterAll(() => from.close())
+
+  it.each([
+    ['auto', ['A', 'E', 'F', 'D']],
+    ['pedestrian', ['A', 'B', 'C', 'D']],
+  ])('by %s the fastest way counts, over %j', (costing, places) => {
+    const { trip } = ask(
+      {
+        shape: [town.at('A'), town.at('D')],
+        shape_match: 'map_snap',
+        costing,
+        trace_options: { turn_penalty_factor: 0 },
+      },
+      'trace_route',
+      from,
+    )
+    const { lon, lat } = decodeLine(trip.legs[0].shape, 6)
+    const passes = (place: string): boolean =>
+      lon.some((each, i) => Math.abs(each - town.at(place).lon) + Math.abs(lat[i]! - town.at(place).lat) < 4e-6)
+    expect(['A', 'B', 'C', 'D', 'E', 'F'].filter(passes)).toEqual(expect.arrayContaining(places))
+    expect(passes('E')).toBe(places.includes('E'))
+  })
+})
+
+it('distant points on the slowest street are matched', async () => {
+  const town = await drawTown({
+    map: 'A-B-------------------------------C-D',
+    meters: 50,
+    ways: { AB: { highway: 'primary' }, BC: { highway: 'track', tracktype: 'grade5' }, CD: { highway: 'primary' } },
+  })
+  const from = new Router(town.network)
+  const { trip, alternates } = ask(
+    { shape: [town.at('A'), town.at('D')], shape_match: 'map_snap' },
+    'trace_route',
+    from,
+  )
+  await from.close()
+  expect([trip.summary.length, alternates]).toEqual([expect.closeTo(1.8, 2), undefined])
+})
+
 it('a traveller who stood still before is matched as one who did not', () => {
   const random = seededRandom(9)
   const [{ truth, points } = { truth: null, points: [] }] = makeTraces(

@@ -2,9 +2,8 @@ import type { OnProgress } from '@terrane/core'
 import type { OsmReader } from '@terrane/osm'
 
 import { emptyNetwork } from '../errors.ts'
-import { Access, Intersection, NodeType, RoadClass, Use } from '../graph/attributes.ts'
-import { EdgeField, FlagField, get, NodeField, privateBits, put } from '../graph/fields.ts'
-import { firstAtLeast } from '../graph/first-at-least.ts'
+import { Access, Intersection, NodeType } from '../graph/attributes.ts'
+import { EdgeField, get, NodeField, privateBits, put } from '../graph/fields.ts'
 import { type Graph, GRAPH_ARRAYS, type GraphArrays, graphFrom } from '../graph/graph.ts'
 import type { SectionSink } from '../graph/sections.ts'
 import { packBoxes } from '../snap/boxes.ts'
@@ -12,19 +11,21 @@ import { type Collected, collectWays, type UnreadTurn, type TurnRule } from './c
 import { type Borders, openBorders } from './country/borders.ts'
 import { placeWays } from './country/place.ts'
 import { collectGarbage } from './collect-garbage.ts'
+import { findCuldesacs } from './culdesacs.ts'
 import { findConnected } from './connectivity.ts'
-import { limitTable, timedTable } from './edge-tables.ts'
+import { limitTable, timedTable, tollTable } from './edge-tables.ts'
 import { driveOnRight, type EdgeTable, makeEdges, sixDecimals } from './edges.ts'
 import { cutIntoLinks, findEnds, type Junctions, type LinkTable } from './links.ts'
+import { lookups } from './lookups.ts'
 import { NodeIndex } from './node-index.ts'
 import { classifyRamps } from './ramps.ts'
 import { applyRestrictions, boundModes } from './restrictions.ts'
-import { isFork, signsOf } from './signs.ts'
+import { isFork, signTable } from './signs.ts'
 import type { WayFacts } from './tags/way.ts'
 import { NameTable, TextTable } from './texts.ts'
 import { unreadCounts, unreadTable } from './unread-table.ts'
 import { describeTurns, markInternal, shareInternal } from './turns.ts'
-import { type WayNodes, Ways } from './ways.ts'
+import { Ways } from './ways.ts'
 
 /** Options of building a graph. */
 export interface BuildOptions {
@@ -180,6 +181,7 @@ function assemble(
     info = put(info, NodeField.density, edges.density[node]!)
     info = put(info, NodeField.signal, facts.signal.present)
     info = put(info, NodeField.taggedAccess, facts.taggedAccess)
+    info = put(info, NodeField.opensAtTimes, facts.opensAtTimes)
     info = put(info, NodeField.private, privateBits(facts.privateModes))
     info = put(info, NodeField.cashOnlyToll, facts.cashOnlyToll)
     info = put(info, NodeField.intersection, intersectionOf(edges, node, facts.type, isFork(signInputs, node)))
@@ -214,6 +216,7 @@ function assemble(
     ...names.pack(),
     ...signs,
     ...limits,
+    ...tollTable(edges, wayOf),
     ...timed,
     ...rules,
     ...unread,
@@ -236,72 +239,6 @@ function sideAt({ edges, borders }: Network, wayOf: (edge: number) => WayFacts, 
   const onRight = ashore.map(driveOnRight)
   if (onRight.length > 0 && new Set(onRight).size === 1) return onRight[0]!
   return borders.sideAt(edges.nodeLon[node]! / 1e7, edges.nodeLat[node]! / 1e7) === 'right'
-}
-
-/** Nodes and edges by their OSM ids, for restrictions. */
-function lookups({ ways, links, junctions, nodes, edges }: Network): {
-  wayOf: (edge: number) => number
-  nodeOf: (id: number) => number
-  edgesOf: (way: number) => readonly number[]
-} {
-  const nodeOfJunction = new Uint32Array(junctions.count)
-  for (const [node, junction] of edges.junction.entries()) nodeOfJunction[junction] = node
-  return {
-    wayOf: (edge) => ways.ids[links.way[edges.link[edge]!]!]!,
-    nodeOf: (id) => {
-      const number = nodes.find(id)
-      const junction = firstAtLeast(junctions.node, number)
-      return number >= 0 && junctions.node[junction] === number ? nodeOfJunction[junction]! : -1
-    },
-    edgesOf: (id) => {
-      const way = firstAtLeast(ways.ids, id)
-      if (ways.ids[way] !== id) return []
-      const found: number[] = []
-      for (let link = firstAtLeast(links.way, way); links.way[link] === way; link++) {
-        for (const end of [junctions.tail[link]!, junctions.head[link]!]) {
-          const node = nodeOfJunction[end]!
-          for (let edge = edges.firstEdge[node]!; edge < edges.firstEdge[node + 1]!; edge++) {
-            if (edges.link[edge] === link) found.push(edge)
-          }
-        }
-      }
-      return [...new Set(found)].toSorted((a, b) => a - b)
-    },
-  }
-}
-
-/** Positions of loops at the end of a minor street: ways that meet themselves, and others at one node at most. */
-function findCuldesacs(ways: Ways, { first, node }: WayNodes, nodeCount: number): ReadonlySet<number> {
-  const lastWay = new Uint32Array(nodeCount)
-  const meetsItself = (way: number): boolean => {
-    let found = false
-    for (let i = first[way]!; i < first[way + 1]!; i++) {
-      found ||= lastWay[node[i]!] === way + 1
-      lastWay[node[i]!] = way + 1
-    }
-    return found
-  }
-  const meetings = new Map<number, Set<number>>()
-  const loopsAt = new Map<number, number[]>()
-  for (let way = 0; way < ways.count; way++) {
-    if (!isLesserStreet(ways.facts(way)) || !meetsItself(way)) continue
-    meetings.set(way, new Set())
-    for (const at of node.subarray(first[way], first[way + 1])) loopsAt.set(at, [...(loopsAt.get(at) ?? []), way])
-  }
-  const onLoop = new Uint8Array(nodeCount)
-  for (const at of loopsAt.keys()) onLoop[at] = 1
-  for (let way = 0; way < ways.count; way++) {
-    if (ways.facts(way).use !== Use.road) continue
-    for (let i = first[way]!; i < first[way + 1]!; i++) {
-      const at = node[i]!
-      if (onLoop[at] === 1) for (const loop of loopsAt.get(at)!) if (loop !== way) meetings.get(loop)!.add(at)
-    }
-  }
-  return new Set([...meetings].filter(([, met]) => met.size <= 1).map(([way]) => way))
-}
-
-function isLesserStreet({ use, roadClass, access }: WayFacts): boolean {
-  return use === Use.road && roadClass > RoadClass.tertiary && !access.roundabout
 }
 
 function metersOf(wayCount: number, links: LinkTable): Float64Array {
@@ -337,36 +274,6 @@ function shapesOf({
     pointLat: Int32Array.from(links.points, (point) => sixDecimals(nodes.lat[point]!, 90)),
     shapeWay: narrowIds(Float64Array.from(links.way, (way) => ways.ids[way]!)),
     shapeLimit: Uint8Array.from(links.way, (way) => ways.facts(way).speeds.limit),
-  }
-}
-
-function signTable(
-  inputs: Parameters<typeof signsOf>[0],
-  texts: TextTable,
-): Pick<GraphArrays, 'signEdge' | 'firstSign' | 'signText' | 'signType'> {
-  const signEdge: number[] = []
-  const firstSign = [0]
-  const signText: number[] = []
-  const signType: number[] = []
-  const { edges } = inputs
-  for (let node = 0; node < edges.nodeCount; node++) {
-    for (let edge = edges.firstEdge[node]!; edge < edges.firstEdge[node + 1]!; edge++) {
-      const signs = signsOf(inputs, node, edge)
-      if (signs.length === 0) continue
-      edges.flags[edge] = put(edges.flags[edge]!, FlagField.signs, 1)
-      signEdge.push(edge)
-      for (const { type, text, routeNumber } of signs) {
-        signType.push(type)
-        signText.push(2 * texts.intern(text) + Number(routeNumber))
-      }
-      firstSign.push(signText.length)
-    }
-  }
-  return {
-    signEdge: Uint32Array.from(signEdge),
-    firstSign: Uint32Array.from(firstSign),
-    signText: Uint32Array.from(signText),
-    signType: Uint8Array.from(signType),
   }
 }
 

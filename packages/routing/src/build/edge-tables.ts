@@ -1,3 +1,4 @@
+import { ALL_ACCESS } from '../graph/attributes.ts'
 import { FlagField, put } from '../graph/fields.ts'
 import { type GraphArrays, LimitBits } from '../graph/graph.ts'
 import { TimedEffect } from '../graph/timed.ts'
@@ -32,6 +33,23 @@ export function limitTable(
     limitValue: Uint32Array.from(limitValue),
     limitModes: Uint16Array.from(limitModes),
   }
+}
+
+/** The modes that pay a toll on edges where not all do, in the order of the edges. */
+export function tollTable(
+  edges: EdgeTable,
+  wayOf: (edge: number) => WayFacts,
+): Pick<GraphArrays, 'tollEdge' | 'tollModes'> {
+  const tollEdge: number[] = []
+  const tollModes: number[] = []
+  for (let edge = 0; edge < edges.head.length; edge++) {
+    const { tollForward, tollBackward } = wayOf(edge).flags
+    const modes = edges.forward[edge] === 1 ? tollForward : tollBackward
+    if (modes === 0 || modes === ALL_ACCESS) continue
+    tollEdge.push(edge)
+    tollModes.push(modes)
+  }
+  return { tollEdge: Uint32Array.from(tollEdge), tollModes: Uint16Array.from(tollModes) }
 }
 
 /** A timed speed, capped by the surface of the way; other effects are unchanged. */

@@ -193,7 +193,7 @@ function describe(inputs: EdgeInputs, table: EdgeTable, edge: number, use: numbe
   }
   let traffic = put(0, TrafficField.speed, edgeSpeed(speedInputs))
   traffic = put(traffic, TrafficField.truckSpeed, truckSpeed(speedInputs))
-  traffic = put(traffic, TrafficField.toll, facts.flags.toll)
+  traffic = put(traffic, TrafficField.toll, (forward ? facts.flags.tollForward : facts.flags.tollBackward) !== 0)
   traffic = put(traffic, TrafficField.roundabout, facts.access.roundabout)
   traffic = put(traffic, TrafficField.internal, facts.flags.internal)
   traffic = put(traffic, TrafficField.truckRoute, facts.flags.truckRoute)

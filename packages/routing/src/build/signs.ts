@@ -1,18 +1,20 @@
 import { Access, NodeType, SignType, Use } from '../graph/attributes.ts'
-import { EdgeField, get } from '../graph/fields.ts'
+import { EdgeField, FlagField, get, put } from '../graph/fields.ts'
+import type { GraphArrays } from '../graph/graph.ts'
 import type { EdgeTable } from './edges.ts'
 import type { NodeFacts } from './tags/node.ts'
 import type { WayFacts } from './tags/way.ts'
 import type { StreetName } from './tags/way-names.ts'
+import type { TextTable } from './texts.ts'
 
 /** A text on a sign where an edge begins. */
-export interface Sign {
+interface Sign {
   readonly type: number
   readonly text: string
   readonly routeNumber: boolean
 }
 
-export interface SignInputs {
+interface SignInputs {
   readonly edges: EdgeTable
   /** Facts of the way of an edge. */
   readonly wayOf: (edge: number) => WayFacts
@@ -28,8 +30,39 @@ export function isFork({ edges, wayOf, factsOf }: SignInputs, node: number): boo
   return ramps === 0 || (ramps === drivable && total === ramps + 1)
 }
 
+/** The signs of all edges, in the order of the edges; also flags the edges with signs. */
+export function signTable(
+  inputs: SignInputs,
+  texts: TextTable,
+): Pick<GraphArrays, 'signEdge' | 'firstSign' | 'signText' | 'signType'> {
+  const signEdge: number[] = []
+  const firstSign = [0]
+  const signText: number[] = []
+  const signType: number[] = []
+  const { edges } = inputs
+  for (let node = 0; node < edges.nodeCount; node++) {
+    for (let edge = edges.firstEdge[node]!; edge < edges.firstEdge[node + 1]!; edge++) {
+      const signs = signsOf(inputs, node, edge)
+      if (signs.length === 0) continue
+      edges.flags[edge] = put(edges.flags[edge]!, FlagField.signs, 1)
+      signEdge.push(edge)
+      for (const { type, text, routeNumber } of signs) {
+        signType.push(type)
+        signText.push(2 * texts.intern(text) + Number(routeNumber))
+      }
+      firstSign.push(signText.length)
+    }
+  }
+  return {
+    signEdge: Uint32Array.from(signEdge),
+    firstSign: Uint32Array.from(firstSign),
+    signText: Uint32Array.from(signText),
+    signType: Uint8Array.from(signType),
+  }
+}
+
 /** Signs for drivers at the beginning of an edge; empty when cars may not enter it. */
-export function signsOf(inputs: SignInputs, node: number, edge: number): Sign[] {
+function signsOf(inputs: SignInputs, node: number, edge: number): Sign[] {
   const { edges, wayOf, factsOf } = inputs
   const info = edges.info[edge]!
   if ((get(info, EdgeField.access) & Access.car) === 0) return []

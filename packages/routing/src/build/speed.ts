@@ -1,6 +1,6 @@
 import { RoadClass, Surface, Use } from '../graph/attributes.ts'
 import type { LegalSpeeds } from './country/legal-speeds.ts'
-import type { WaySpeeds } from './tags/way.ts'
+import type { WaySpeeds } from './tags/way-speeds.ts'
 
 export const FASTEST = 140
 /** Maximum density of rural areas; denser ones are towns. */

@@ -23,7 +23,7 @@ export function createCosting(network: Graph, mode: Mode, options: CostOptions):
   const graph = options[AT_SOME_TIME] === true ? withoutLocalHours(network, access) : network
   const rights = new Rights(graph, access, options)
   const vehicle = rights.ignoresLimits ? null : new Vehicle(graph, access, profile, options)
-  const exclusions = new Exclusions(graph, profile, options, vehicle)
+  const exclusions = new Exclusions(graph, { profile, access, options, vehicle })
   const { edge, turn, mayPass, mayEnd, tolerates = 0, throughLocal = 0 } = profile.costs(optionReader(options))
   const edgeView = new EdgeView(graph, access)
   const turnView = new TurnView(graph, access, rights)

@@ -1,6 +1,7 @@
 import { Use } from '../graph/attributes.ts'
 import { EdgeField, get, isForLocals, NodeField, tailOf, TrafficField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
+import { paysToll } from '../graph/toll.ts'
 
 /** An edge of a graph for cost functions. One view is moved from edge to edge; its values are read on demand. */
 export class EdgeView {
@@ -86,8 +87,9 @@ export class EdgeView {
     return (end + get(nodeInfo[tailOf(this.#graph, this.#edge)]!, NodeField.density)) >> 1
   }
 
+  /** Whether the mode pays a toll. */
   get hasToll(): boolean {
-    return get(this.#traffic, TrafficField.toll) === 1
+    return paysToll(this.#graph, this.#edge, this.#access)
   }
 
   get isTruckRoute(): boolean {

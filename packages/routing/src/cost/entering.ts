@@ -56,6 +56,7 @@ function waiting(options: OptionReader, isOnFoot: boolean, isPenalized: boolean)
   const wait = (cost: string, penalty: number): number => options.number(cost) + (isPenalized ? penalty : 0)
   const border = wait('country_crossing_cost', options.number('country_crossing_penalty'))
   const gate = wait('gate_cost', options.number('gate_penalty'))
+  const privateNode = isPenalized ? options.number('private_access_penalty') : 0
   const privateGate = wait('gate_cost', options.number('private_access_penalty'))
   const toll = isOnFoot ? 0 : wait('toll_booth_cost', options.number('toll_booth_penalty'))
   const ferries = byUse(
@@ -66,7 +67,7 @@ function waiting(options: OptionReader, isOnFoot: boolean, isPenalized: boolean)
     const { nodeType } = turn
     if (nodeType === NodeType.borderControl) return border
     const isGate = nodeType === NodeType.gate
-    if (!isGate && (isOnFoot || nodeType !== NodeType.bollard)) return 0
+    if (!isGate && (isOnFoot || nodeType !== NodeType.bollard)) return turn.isPrivate ? privateNode : 0
     return (isGate && !turn.isAccessTagged ? gate : 0) + (turn.isPrivate ? privateGate : 0)
   }
   return (turn) => {

@@ -1,6 +1,7 @@
 import { RoadClass, Surface, Use } from '../graph/attributes.ts'
 import { EdgeField, get, TrafficField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
+import { paysToll } from '../graph/toll.ts'
 import type { CostOptions } from './option-table.ts'
 import type { Profile } from './profile.ts'
 import type { Vehicle } from './vehicle.ts'
@@ -11,6 +12,15 @@ import type { Vehicle } from './vehicle.ts'
  */
 const BORDER_PENALTY = 432_000
 
+interface ExclusionInputs {
+  readonly profile: Profile
+  /** Bit of the mode in the access masks. */
+  readonly access: number
+  readonly options: CostOptions
+  /** The vehicle with its limits, or null to ignore limits. */
+  readonly vehicle: Vehicle | null
+}
+
 /**
  * Kinds of streets that the options of a costing exclude, and kinds that a vehicle may use for local access only. A
  * trip may begin or end on such a street, as in Valhalla 3.6 (`sif/dynamiccost.h`), whose searches from both ends never
@@ -20,15 +30,13 @@ const BORDER_PENALTY = 432_000
 export class Exclusions {
   readonly #kinds: readonly ((edge: number) => boolean)[]
 
-  /** @param vehicle with its limits, or null to ignore limits */
-  constructor(graph: Graph, profile: Profile, options: CostOptions, vehicle: Vehicle | null) {
+  constructor(graph: Graph, { profile, access, options, vehicle }: ExclusionInputs) {
     const { edgeInfo, edgeTraffic } = graph
-    const carries = (field: 'bridge' | 'tunnel' | 'toll') => (edge: number) =>
-      get(edgeTraffic[edge]!, TrafficField[field]) === 1
+    const carries = (field: 'bridge' | 'tunnel') => (edge: number) => get(edgeTraffic[edge]!, TrafficField[field]) === 1
     const kinds: Readonly<Record<string, (edge: number) => boolean>> = {
       exclude_bridges: carries('bridge'),
       exclude_tunnels: carries('tunnel'),
-      exclude_tolls: carries('toll'),
+      exclude_tolls: (edge) => paysToll(graph, edge, access),
       exclude_highways: (edge) => get(edgeInfo[edge]!, EdgeField.roadClass) === RoadClass.motorway,
       exclude_ferries: (edge) => FERRIES.has(get(edgeInfo[edge]!, EdgeField.use)),
       ...(profile.excludesUnpaved === true && {

@@ -45,7 +45,9 @@ export class Rights {
   }
 
   node(node: number): boolean {
-    return this.#along === ANY_MODE || (get(this.#graph.nodeInfo[node]!, NodeField.access) & this.#access) !== 0
+    const info = this.#graph.nodeInfo[node]!
+    if (this.#along === ANY_MODE || (get(info, NodeField.access) & this.#access) !== 0) return true
+    return this.#openings !== null && this.boundModes !== 0 && get(info, NodeField.opensAtTimes) === 1
   }
 
   turn(turn: number): boolean {

@@ -1,4 +1,4 @@
-import { NodeType, Turn, Use } from '../graph/attributes.ts'
+import { Access, NodeType, Turn, Use } from '../graph/attributes.ts'
 import {
   EdgeField,
   FlagField,
@@ -10,6 +10,7 @@ import {
   TurnField,
 } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
+import { paysToll } from '../graph/toll.ts'
 import type { Rights } from './rights.ts'
 
 /**
@@ -164,11 +165,11 @@ export class TurnView {
     return get(this.#traffic, TrafficField.internal) === 1
   }
 
-  /** Whether the node has a toll booth, or a street with a toll begins. */
+  /** Whether the node has a toll booth, or a street with a toll for cars begins. */
   get entersToll(): boolean {
     if (this.nodeType === NodeType.tollBooth) return true
-    if (get(this.#traffic, TrafficField.toll) === 0) return false
-    return get(this.#graph.edgeTraffic[this.#from]!, TrafficField.toll) === 0
+    // Tolls for lorries alone are collected without stops.
+    return paysToll(this.#graph, this.#to, Access.car) && !paysToll(this.#graph, this.#from, Access.car)
   }
 
   /** Whether the name changes, and the entered edge is no link. */

@@ -1,6 +1,7 @@
 import { Limit } from '../graph/attributes.ts'
-import { FlagField, get, TrafficField } from '../graph/fields.ts'
+import { FlagField, get } from '../graph/fields.ts'
 import { type Graph, LimitBits } from '../graph/graph.ts'
+import { paysToll } from '../graph/toll.ts'
 import type { CostOptions } from './option-table.ts'
 import type { Profile } from './profile.ts'
 import { firstAtLeast } from '../graph/first-at-least.ts'
@@ -52,7 +53,7 @@ export class Vehicle {
   }
 
   #breaks(edge: number, exceptDestination: boolean): boolean {
-    const { edgeFlags, edgeTraffic, limitEdge, limitType, limitValue, limitModes } = this.#graph
+    const { edgeFlags, limitEdge, limitType, limitValue, limitModes } = this.#graph
     if (get(edgeFlags[edge]!, FlagField.limits) === 0) return false
     for (let i = firstAtLeast(limitEdge, edge); limitEdge[i] === edge; i++) {
       const bits = limitType[i]!
@@ -64,7 +65,7 @@ export class Vehicle {
       if (type === Limit.hazmat) {
         if (size > 0 && limit === 0) return true
       } else if (type === Limit.minOccupants) {
-        const pays = this.#paysInstead && get(edgeTraffic[edge]!, TrafficField.toll) === 1
+        const pays = this.#paysInstead && paysToll(this.#graph, edge, this.#access)
         if (this.#occupants < limit && !pays) return true
       } else if (size > limit) return true
     }

@@ -16,6 +16,8 @@ export const NodeField = {
   density: field(14, 4),
   signal: field(18, 1),
   taggedAccess: field(19, 1),
+  /** Whether timed turn rules decide for the modes that `access` excludes, too. */
+  opensAtTimes: field(20, 1),
   cashOnlyToll: field(21, 1),
   intersection: field(22, 2),
   driveOnRight: field(24, 1),

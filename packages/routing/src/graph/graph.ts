@@ -68,6 +68,10 @@ export interface Graph {
   /** Modes that a limit applies to. */
   readonly limitModes: Uint16Array
 
+  /** Edges with a toll for some modes only, ascending, and these modes; see `paysToll`. */
+  readonly tollEdge: Uint32Array
+  readonly tollModes: Uint16Array
+
   /** Turn restrictions over more than one node: edges of rule `r` are `ruleEdge[firstRule[r]] …`. */
   readonly firstRule: Uint32Array
   readonly ruleEdge: Uint32Array
@@ -156,6 +160,8 @@ const ARRAYS = {
   limitType: Uint8Array,
   limitValue: Uint32Array,
   limitModes: Uint16Array,
+  tollEdge: Uint32Array,
+  tollModes: Uint16Array,
   firstRule: Uint32Array,
   ruleEdge: Uint32Array,
   ruleModes: Uint16Array,

@@ -2,6 +2,7 @@ import type { Costing } from '../cost/costing.ts'
 import type { TravelMode } from '../cost/profile.ts'
 import { Access, RoadClass, Surface, Use } from '../graph/attributes.ts'
 import { EdgeField, FlagField, get, NodeField, tailOf, TrafficField } from '../graph/fields.ts'
+import { paysToll } from '../graph/toll.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Name, Sign, TextReader } from '../graph/texts.ts'
 import { headingMeters } from '../geometry/heading.ts'
@@ -163,7 +164,7 @@ function stepOf(
     speed: get(traffic, TrafficField.speed),
     roundabout: get(traffic, TrafficField.roundabout) === 1,
     internal: get(traffic, TrafficField.internal) === 1,
-    toll: get(traffic, TrafficField.toll) === 1,
+    toll: paysToll(graph, edge, costing.access),
     unpaved: get(info, EdgeField.surface) >= Surface.compacted,
     indoor: get(traffic, TrafficField.indoor) === 1,
     oneway: open !== openBack,

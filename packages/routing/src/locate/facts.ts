@@ -1,5 +1,6 @@
 import { Access, Intersection, NodeType, RoadClass, Surface, UNLIMITED, Use } from '../graph/attributes.ts'
 import { EdgeField, FlagField, get, NodeField, TrafficField } from '../graph/fields.ts'
+import { paysToll } from '../graph/toll.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { TextReader } from '../graph/texts.ts'
 import { encodeLine } from '../geometry/polyline.ts'
@@ -27,14 +28,14 @@ export function edgeFacts(graph: Graph, edge: number): Readonly<Record<string, u
   const info = graph.edgeInfo[edge]!
   const traffic = graph.edgeTraffic[edge]!
   const flags = graph.edgeFlags[edge]!
-  const has = (field: 'toll' | 'tunnel' | 'bridge' | 'roundabout' | 'truckRoute' | 'bikeNetwork'): boolean =>
+  const has = (field: 'tunnel' | 'bridge' | 'roundabout' | 'truckRoute' | 'bikeNetwork'): boolean =>
     get(traffic, TrafficField[field]) === 1
   return {
     end_node: { value: graph.edgeHead[edge]! },
     speeds: { default: get(traffic, TrafficField.speed) },
     access_restriction: get(flags, FlagField.limits) === 1,
     has_sign: get(flags, FlagField.signs) === 1,
-    toll: has('toll'),
+    toll: paysToll(graph, edge, Access.car),
     destination_only: (get(flags, FlagField.local) & Access.car) !== 0 || get(flags, FlagField.yard) === 1,
     destination_only_hgv: (get(flags, FlagField.local) & Access.truck) !== 0,
     tunnel: has('tunnel'),

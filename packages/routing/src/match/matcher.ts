@@ -57,6 +57,10 @@ const MOST_WING = 7
 const TURN_METERS = 150
 const LEAST_TURN_SHARE = 0.2
 
+/** Share of time in the cost of a step, because travellers prefer fast ways; in short steps in proportion. */
+const TIME_SHARE = 0.7
+const TIME_METERS = 300
+
 /**
  * Mean distance of points in metres below which they share looked-up streets, and the range beyond the radius of the
  * first point.
@@ -201,6 +205,7 @@ export class Matcher {
       window: WINDOW_METERS + meters / 2,
       slack,
       turnShare: Math.min(1, Math.max(LEAST_TURN_SHARE, meters / TURN_METERS)),
+      timeShare: TIME_SHARE * Math.min(1, meters / TIME_METERS),
       goal: { lon: group.lon, lat: group.lat, radius: targets.at(-1)!.meters },
     })
     const { statesPerTurn } = this.#bounds

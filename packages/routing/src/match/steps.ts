@@ -34,7 +34,7 @@ export interface Layers {
 
 /** Bounds of a step. */
 export interface StepBounds {
-  /** Maximum cost of the path, in metres. */
+  /** Maximum length of the path in metres, with its turns. */
   readonly most: number
   /** Metres above the best candidate at which the search ends. */
   readonly window: number
@@ -44,6 +44,8 @@ export interface StepBounds {
   readonly states: number
   /** Factor on the costs of turns. */
   readonly turnShare: number
+  /** Share of time in the cost of a street, which is metres otherwise. */
+  readonly timeShare: number
   /** Centre of the targets in degrees, and the radius in metres that covers all of them. */
   readonly goal: { readonly lon: number; readonly lat: number; readonly radius: number }
 }
@@ -90,6 +92,7 @@ export class Steps {
       rules,
       bounds,
       turnShare: bounds.turnShare,
+      ...paceOf(bounds.timeShare, rules.weights.costing.family),
       via,
       left: 0,
       end: Infinity,
@@ -106,7 +109,7 @@ export class Steps {
       least = Math.min(least, source.cost)
       this.#leave(search, i, bounds.slack)
     }
-    search.end = least + bounds.most
+    search.end = least + search.mostPerMeter * bounds.most
   }
 
   /** Settles up to this many more states. Returns whether the search has finished. */
@@ -149,9 +152,8 @@ export class Steps {
   #leave(search: Search, i: number, slack: number): void {
     const { network } = search.rules.weights
     const { edge, along, cost } = search.sources[i]!
-    const length = network.edgeLength[edge]!
     this.#direct(search, { edge, along, cost, slack, from: -1 - i })
-    this.#offer(search, edge, cost + (1 - along) * length, -1 - i)
+    this.#offer(search, edge, cost + (1 - along) * metersOf(search, edge), -1 - i)
     const opposite = network.edgeOpposite[edge]!
     if (search.rules.weights.endEdge(opposite) >= UNREACHABLE) return
     const turned = -1 - i - search.sources.length
@@ -162,15 +164,16 @@ export class Steps {
       slack: 0,
       from: turned,
     })
-    this.#offer(search, opposite, cost + search.rules.turnBackMeters + along * length, turned)
+    this.#offer(search, opposite, cost + search.rules.turnBackMeters + along * metersOf(search, opposite), turned)
   }
 
   /** Reaches a target on the edge of a source. */
   #direct(search: Search, { edge, along, cost, slack, from }: Departure): void {
     if (this.#targetStamp[edge] !== this.#now) return
     const i = this.#target[edge]!
-    const meters = (search.targets[i]!.along - along) * search.rules.weights.network.edgeLength[edge]!
-    if (meters >= -slack) this.#reach(search, i, cost + Math.abs(meters), from)
+    const share = search.targets[i]!.along - along
+    if (share * search.rules.weights.network.edgeLength[edge]! >= -slack)
+      this.#reach(search, i, cost + Math.abs(share) * metersOf(search, edge), from)
   }
 
   #follow(search: Search, tail: number): void {
@@ -186,7 +189,7 @@ export class Steps {
       const isOpen = weights.arc(arc, tail) < UNREACHABLE
       if (!isOpen && !(isTarget && weights.lastArc(arc, tail) < UNREACHABLE)) continue
       const turn = turnShare * turnMeters[get(network.turnInfo[turnIndex(network, from, to)]!, TurnField.degrees)]!
-      const length = network.edgeLength[to]!
+      const length = metersOf(search, to)
       if (isTarget) {
         const i = this.#target[to]!
         this.#reach(search, i, key + turn + length * search.targets[i]!.along, tail)
@@ -210,7 +213,7 @@ export class Steps {
     this.#goal.set([lon * 1e7, lat * 1e7, north * Math.cos((lat * Math.PI) / 180), north, radius])
   }
 
-  #offer({ rules: { weights } }: Search, state: number, key: number, from: number): void {
+  #offer({ rules: { weights }, leastPerMeter }: Search, state: number, key: number, from: number): void {
     if (this.#stamp[state] === this.#now && this.#key[state]! <= key) return
     this.#stamp[state] = this.#now
     this.#key[state] = key
@@ -220,7 +223,7 @@ export class Steps {
     const goal = this.#goal
     const dx = (nodeLon[node]! - goal[0]!) * goal[2]!
     const dy = (nodeLat[node]! - goal[1]!) * goal[3]!
-    this.#heap.offer(state, key + Math.max(0, Math.sqrt(dx * dx + dy * dy) - goal[4]!))
+    this.#heap.offer(state, key + leastPerMeter * Math.max(0, Math.sqrt(dx * dx + dy * dy) - goal[4]!))
   }
 
   #unwind({ sources, rules }: Search, target: Candidate, via: number): Candidate['back'] {
@@ -247,7 +250,40 @@ interface Departure {
 /** Factor on straight distances in estimates, because edge lengths are rounded. */
 const CAUTION = 0.95
 
-interface Search extends Layers {
+/** Usual and highest speed of a family of modes in metres per second. */
+const SPEEDS = { motor: [12, 42], bicycle: [5, 17], foot: [1.4, 7] } as const
+
+/** Factor of the usual time of a street at most, so that the bound of a path's length holds on slow streets, too. */
+const SLOWEST = 3
+
+/** Cost of a street per metre and per second of it, and its bounds per metre. */
+interface Pace {
+  readonly perMeter: number
+  readonly perSecond: number
+  readonly leastPerMeter: number
+  readonly mostPerMeter: number
+}
+
+function paceOf(timeShare: number, family: keyof typeof SPEEDS): Pace {
+  const [usual, highest] = SPEEDS[family]
+  const perMeter = 1 - timeShare
+  const perSecond = timeShare * usual
+  return {
+    perMeter,
+    perSecond,
+    leastPerMeter: perMeter + perSecond / highest,
+    mostPerMeter: perMeter + timeShare * SLOWEST,
+  }
+}
+
+/** Cost of a whole street, in metres: between two distant points the fastest way is more likely than the shortest. */
+function metersOf({ rules: { weights }, perMeter, perSecond, mostPerMeter }: Search, edge: number): number {
+  const meters = weights.network.edgeLength[edge]!
+  if (perSecond === 0) return meters
+  return Math.min(perMeter * meters + perSecond * weights.edgeSeconds(edge), mostPerMeter * meters)
+}
+
+interface Search extends Layers, Pace {
   readonly bounds: StepBounds
   readonly turnShare: number
   /** Number of settled states. */

@@ -1,5 +1,6 @@
 import { Use } from '../graph/attributes.ts'
 import { EdgeField, get, TrafficField } from '../graph/fields.ts'
+import { paysToll } from '../graph/toll.ts'
 import type { Graph } from '../graph/graph.ts'
 
 /** A location and its conditions for snapping. */
@@ -37,8 +38,9 @@ export interface SnapFilter {
   readonly maxRoadClass: number
 }
 
-/** Whether a filter excludes an edge. */
-export function isFiltered({ edgeInfo, edgeTraffic }: Graph, filter: SnapFilter, edge: number): boolean {
+/** Whether a filter excludes an edge for a mode, given by its access bit. */
+export function isFiltered(graph: Graph, filter: SnapFilter, edge: number, access: number): boolean {
+  const { edgeInfo, edgeTraffic } = graph
   const info = edgeInfo[edge]!
   const traffic = edgeTraffic[edge]!
   const roadClass = get(info, EdgeField.roadClass)
@@ -48,7 +50,7 @@ export function isFiltered({ edgeInfo, edgeTraffic }: Graph, filter: SnapFilter,
     roadClass < filter.maxRoadClass ||
     (filter.excludeTunnel && get(traffic, TrafficField.tunnel) === 1) ||
     (filter.excludeBridge && get(traffic, TrafficField.bridge) === 1) ||
-    (filter.excludeToll && get(traffic, TrafficField.toll) === 1) ||
+    (filter.excludeToll && paysToll(graph, edge, access)) ||
     (filter.excludeRamp && use === Use.ramp) ||
     (filter.excludeFerry && (use === Use.ferry || use === Use.railFerry))
   )

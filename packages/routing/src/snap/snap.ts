@@ -84,7 +84,7 @@ class Snapper {
   }
 
   #open(edge: number): boolean {
-    return this.#costing.snapOpen(edge) && !isFiltered(this.#graph, this.#request.filter, edge)
+    return this.#costing.snapOpen(edge) && !isFiltered(this.#graph, this.#request.filter, edge, this.#costing.access)
   }
 
   #correlate(projection: Projection): void {

@@ -32,7 +32,7 @@ export function conditionalCases(text: string | undefined): ConditionalCase[] {
 const LOCAL = new Set(['destination', 'delivery', 'customers', 'residents', 'loading', 'unloading', 'access'])
 
 /** Whether local traffic is the only condition of a case, without times, sizes or vehicle types. */
-export function isForLocals({ conditions }: ConditionalCase): boolean {
+export function isForLocals({ conditions }: Pick<ConditionalCase, 'conditions'>): boolean {
   return conditions.every((condition) => LOCAL.has(condition.toLowerCase()))
 }
 

@@ -5,7 +5,7 @@ import { type Tags, WHEELCHAIR } from './values.ts'
 import { withExceptions, withUsualKeys } from './exceptions.ts'
 import { nodeUnread, type UnreadTag } from './unread.ts'
 import { type NodeSize, nodeSizes } from './way-limits.ts'
-import { type NodeHours, nodeHours } from './way-timed.ts'
+import { gateHours, type NodeHours } from './way-timed.ts'
 import { parts } from './way-names.ts'
 
 /** Meaning of the tags of a node for routing. */
@@ -22,6 +22,8 @@ export interface NodeFacts {
   readonly sizes: readonly NodeSize[]
   /** Timed closures by mode. */
   readonly hours: readonly NodeHours[]
+  /** Whether `hours` decide for the modes that `access` excludes, too, because some of them may pass at times. */
+  readonly opensAtTimes: boolean
   /** Conditions of the node that are not supported. */
   readonly unread: readonly UnreadTag[]
   /** Whether ways are cut here because of a barrier, a sign or similar. */
@@ -50,21 +52,24 @@ export function nodeFacts(said: Tags): NodeFacts {
   const access = nodeAccess(tags, kind, tagged)
   const junction = tags.get('highway') === 'motorway_junction'
   const sizes = [...nodeSizes(tags), ...limits]
-  const hours = nodeHours(tags)
+  const { hours, opened, openedLocally } = gateHours(tags, access, kind === null ? ALL_ACCESS : PASSES[kind])
+  const locally = privateModes(tags) | openedLocally
   const unread = nodeUnread(withUsualKeys(said))
   return {
     type: nodeType(tags, kind),
     access,
     taggedAccess: tagged.size > 0 || verdictOf('access', tags.get('access')) !== undefined,
-    privateModes: privateModes(tags),
+    privateModes: locally,
     cashOnlyToll: tags.get('barrier') === 'toll_booth' && cashOnly(tags),
     sizes,
     hours,
+    opensAtTimes: opened !== 0,
     unread,
     splits:
       kind !== null ||
       sizes.length + hours.length + unread.length > 0 ||
       access !== ALL_ACCESS ||
+      locally !== 0 ||
       SPLITTING.some((splits) => splits(tags)),
     signal: sign(tags, tags.get('highway') === 'traffic_signals', 'traffic_signals:direction'),
     stop: sign(tags, tags.get('highway') === 'stop', 'direction'),
@@ -123,6 +128,8 @@ function taggedAccess(tags: Tags): Map<number, boolean> {
 }
 
 function privateModes(tags: Tags): number {
+  // `access=customers` of a parking place on a street refers to the place.
+  if (tags.has('amenity') && !tags.has('barrier')) return 0
   const locked = lockedModes(tags)
   let modes = 0
   for (const law of MODE_LAWS) {

@@ -1,6 +1,6 @@
 import { Access, MOTOR_ACCESS } from '../../graph/attributes.ts'
 import { readConditions, type SizeLimit, sizeLimit } from '../../time/conditions.ts'
-import { type ConditionalCase, conditionalCases } from './conditional.ts'
+import { type ConditionalCase, conditionalCases, isForLocals } from './conditional.ts'
 import { unreadCases, type UnreadTag } from './unread.ts'
 import type { Tags } from './values.ts'
 
@@ -155,6 +155,10 @@ function unreadOf(tags: Tags, hoursFailed: boolean): RelationFacts[] {
     const conditional = text === undefined ? [] : unreadCases(`${key}:conditional`, text, isCaseRead)
     return [...unknown, ...conditional].map((unread) => ({ text: unread, modes }))
   })
+  for (const except of (tags.get('except') ?? '').split(/[;,]/)) {
+    if (isForLocals({ conditions: [except.trim()] }))
+      cases.push({ text: `except=${except.trim()}`, modes: DEFAULT_MODES })
+  }
   if (hoursFailed)
     cases.push({ text: `restriction=${tags.get('restriction') ?? ''} @ (${olderHours(tags)})`, modes: DEFAULT_MODES })
   return cases.map((unread) => ({ kind: 'unread', ...unread }))

@@ -3,11 +3,11 @@ import { isFullyRead, readConditions, sizeLimit } from '../../time/conditions.ts
 import { type ConditionalCase, conditionalCases, hasConditions, isForLocals } from './conditional.ts'
 import { isException, withoutDirection } from './exceptions.ts'
 import { ACCESS_KEYS, FEW_PEOPLE, GENERAL_KEYS, isUnknownBarrier, ONEWAY_KEYS, UNREAD_KEYS } from '../access-law.ts'
-import { addressedByOneway, travel } from './directions.ts'
-import { addressed, closes, unknownParts, verdictOf } from './decide.ts'
+import { addressedByOneway, isOneway, travel } from './directions.ts'
+import { addressed, closes, opens, unknownParts, verdictOf } from './decide.ts'
 import { kilometresPerHour, type Tags } from './values.ts'
 import { limitKey } from './way-limits.ts'
-import { DIRECTION_OF, isGateOpening, openingHours, SPEED_KEYS, TIMED_LIMITS } from './way-timed.ts'
+import { DIRECTION_OF, DISMOUNT, isGateOpening, openingHours, SPEED_KEYS, TIMED_LIMITS } from './way-timed.ts'
 
 /** A conditional tag that is not completely supported, or an access tag with an unknown value. */
 export interface UnreadTag {
@@ -36,7 +36,13 @@ export function unreadTags(tags: Tags): UnreadTag[] {
     if (subject === null || subject.modes === 0) return []
     return unreadCases(key, text, subject.isRead).map((unread) => ({ text: unread, modes: subject.modes }))
   })
-  const unread = [...conditional, ...unknownAccess(tags), ...unreadKeys(tags)]
+  const unread = [
+    ...conditional,
+    ...unknownAccess(tags),
+    ...unknownOneways(tags),
+    ...unreadKeys(tags),
+    ...passengerFerry(tags),
+  ]
   // `opening_hours` of a way may be hours of access or of staff; only access keys are unambiguous.
   return hours === undefined || hours === '24/7'
     ? unread
@@ -51,6 +57,26 @@ function unknownAccess(tags: Tags): UnreadTag[] {
     const modes = addressed(tags, key)
     return modes === 0 ? [] : [{ text: `${key}=${value}`, modes }]
   })
+}
+
+/** One-way keys with an unknown value, which has no effect. */
+function unknownOneways(tags: Tags): UnreadTag[] {
+  return ONEWAY_KEYS.flatMap((key): UnreadTag[] => {
+    const value = tags.get(key)
+    if (value === undefined || isOneway(value) !== undefined) return []
+    return [{ text: `${key}=${value}`, modes: addressedByOneway(tags, key) }]
+  })
+}
+
+/**
+ * A ferry with tags for walkers or bicycles only: it may carry no vehicles. Source: OpenStreetMap wiki,
+ * Tag:route=ferry; GraphHopper's `CarAccessParser`.
+ */
+function passengerFerry(tags: Tags): UnreadTag[] {
+  const own = ['foot', 'bicycle'].find((key) => opens(key, tags.get(key)))
+  if (tags.get('route') !== 'ferry' || own === undefined) return []
+  const saysMore = ACCESS_KEYS.some((key) => key !== 'foot' && key !== 'bicycle' && tags.has(key))
+  return saysMore ? [] : [{ text: `${own}=${tags.get(own)}`, modes: MOTOR_ACCESS }]
 }
 
 /** Keys that may close a way in an unsupported manner. */
@@ -80,8 +106,17 @@ export function nodeUnread(tags: Tags): UnreadTag[] {
   // With an access tag, the kind of the barrier does not matter.
   const isUnknown = barrier !== undefined && isUnknownBarrier(barrier) && !ACCESS_KEYS.some((key) => tags.has(key))
   const kind = isUnknown ? [{ text: `barrier=${barrier}`, modes: ALL_ACCESS }] : []
-  const unread = [...conditional, ...unknownAccess(tags), ...kind]
+  const unread = [...conditional, ...unknownAccess(tags), ...directedKeys(tags), ...kind]
   return isHoursRead ? unread : [...unread, { text: `opening_hours=${hours}`, modes: ALL_ACCESS }]
+}
+
+/** Access keys of a node for one direction, which depends on the way. */
+function directedKeys(tags: Tags): UnreadTag[] {
+  return ACCESS_KEYS.flatMap((key) =>
+    [`${key}:forward`, `${key}:backward`].flatMap((name): UnreadTag[] =>
+      closes(key, tags.get(name)) ? [{ text: `${name}=${tags.get(name)}`, modes: addressed(tags, key) }] : [],
+    ),
+  )
 }
 
 function isGateRead(tags: Tags, key: string, one: ConditionalCase): boolean {
@@ -131,7 +166,7 @@ const OTHER_SUBJECTS = [
 function isAccessRead(tags: Tags, key: string, one: ConditionalCase): boolean {
   const base = withoutDirection(key)
   const said = verdictOf(base, one.value.toLowerCase())
-  if (said === undefined) return false
+  if (said === undefined || one.value.toLowerCase() === DISMOUNT) return false
   // Keys for several modes do not open the direction against a one-way street.
   if (said !== 'no' && key.endsWith(':backward') && GENERAL_KEYS.includes(base)) {
     const { oneway, reversed } = travel(tags)

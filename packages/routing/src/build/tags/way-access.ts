@@ -99,7 +99,7 @@ function openModes(tags: Tags): { modes: number; tagged: number } {
     else if (!general || (mode & openedByVehicle) !== 0) modes |= mode
   }
   if (isForHighOccupancy(tags, 'forward') && isForHighOccupancy(tags, 'backward'))
-    modes |= FEW_PEOPLE & ~tagged & (known ?? 0)
+    modes |= FEW_PEOPLE & ~decidedByOwn(tags) & (known ?? 0)
   if (known === null && (tagged & bicycle) === 0 && tags.has('sac_scale')) {
     modes = tags.get('sac_scale') === 'hiking' ? modes | bicycle : modes & ~bicycle
   }
@@ -157,8 +157,14 @@ function decidedByOwn(tags: Tags, direction?: 'forward' | 'backward'): number {
   return modes
 }
 
+/** Passengers of a ferry are its customers, and its destination is the other shore. */
+const AS_PASSENGERS = new Map(['customers', 'destination', 'delivery', 'residents'].map((value) => [value, 'yes']))
+
 /** Modes that may use a way in a direction for local access only, by the most specific key of each mode. */
-export function localModes(tags: Tags, direction: 'forward' | 'backward'): number {
+export function localModes(said: Tags, direction: 'forward' | 'backward'): number {
+  const tags = isCarried(said)
+    ? new Map([...said].map(([key, value]) => [key, AS_PASSENGERS.get(value) ?? value]))
+    : said
   let local = modesByLanes(tags, direction, ['local', 'no'])
   for (const law of MODE_LAWS) {
     const { streets = [] } = law

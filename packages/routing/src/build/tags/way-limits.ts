@@ -139,12 +139,7 @@ export interface NodeSize extends SizeLimit {
  * Tag:barrier=height_restrictor, Conditional restrictions.
  */
 export function nodeSizes(tags: Tags): NodeSize[] {
-  const said = BASES.flatMap(([type, keys, parse]) =>
-    keys.flatMap((key) => {
-      const value = parse(tags.get(key))
-      return value === undefined ? [] : [{ type, value, modes: ALL_ACCESS }]
-    }),
-  )
+  const said = saidLimits(tags).map(({ type, value, modes }) => ({ type, value, modes }))
   return [...said, ...conditionLimits(tags).filter(({ direction }) => direction === BOTH)]
 }
 
@@ -163,12 +158,23 @@ const LIMIT_NAME = /^((?:max|hazmat).*?)(:forward|:backward)?$/
 function saidLimits(tags: Tags): WayLimit[] {
   const said = [...tags].flatMap(([key, text]): SaidLimit[] => {
     const [, name, suffix = ''] = LIMIT_NAME.exec(key) ?? []
-    const limit = name === undefined ? undefined : KEYS.get(name)
+    const limit = name === undefined ? undefined : (KEYS.get(name) ?? lanesKey(name))
     if (limit === undefined || (text !== 'none' && limit.parse(text) === undefined)) return []
     const direction = DIRECTIONS.find(([side]) => side === suffix)![1]
     return [{ ...limit, name: name!, suffix, direction, text }]
   })
   return said.flatMap((one) => sidesOf(one, said).flatMap((side) => limitsOf(tags, { ...one, ...side })))
+}
+
+/** A limit by lanes such as `maxheight:lanes`: that of the lane for the largest vehicles, when every lane has one. */
+function lanesKey(name: string): LimitKey | undefined {
+  const limit = name.endsWith(':lanes') ? KEYS.get(name.slice(0, -':lanes'.length)) : undefined
+  if (limit === undefined || limit.type === Limit.hazmat) return undefined
+  const parse = (text: string | undefined): number | undefined => {
+    const lanes = (text ?? '').split('|').map(limit.parse)
+    return lanes.includes(undefined) ? undefined : Math.max(...lanes.map(Number))
+  }
+  return { ...limit, parse }
 }
 
 /** The directions of a limit, each with the modes that have no more specific key. */

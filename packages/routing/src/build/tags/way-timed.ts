@@ -27,6 +27,9 @@ export const DIRECTIONS = [
   [':backward', 2],
 ] as const
 
+/** A value of bicycles that is not read at certain hours: it neither opens a way at these nor closes it at others. */
+export const DISMOUNT = 'dismount'
+
 /** The timed rules of a way. Other conditions are left out. */
 export function wayTimed(
   tags: Tags,
@@ -64,7 +67,7 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
         const conditions = hoursOf(one)
         const value = one.value.toLowerCase()
         const verdict = verdictOf(key, value)
-        if (conditions === null || verdict === undefined) return []
+        if (conditions === null || verdict === undefined || value === DISMOUNT) return []
         // If a later case opens the way to local traffic at all times, this case closes it to through traffic only.
         const exceptLocals = cases.slice(i + 1).some((later) => isForLocals(later) && isOpening(key, later.value))
         return eachDirection(direction, (side) => {
@@ -102,27 +105,62 @@ export interface NodeHours {
   readonly conditions: string
 }
 
-/** The timed closures of a gate: by its conditions, and outside of its opening hours. */
-export function nodeHours(tags: Tags): NodeHours[] {
-  if (!tags.has('barrier') && !hasConditions(tags)) return []
-  const conditional = ACCESS_KEYS.flatMap((key) => {
-    const cases = casesOf(tags.get(`${key}:conditional`))
-    const closed = cases.flatMap(({ value, conditions }): NodeHours[] =>
-      isClosing(key, value) ? [{ modes: addressed(tags, key) & ~namedModes(value), conditions }] : [],
-    )
-    // A gate whose only access tag gives opening hours counts as closed at other times.
-    const open = cases.filter((one) => isGateOpening(tags, key, one)).map(({ conditions }) => conditions)
-    const otherwise = { modes: addressed(tags, key), conditions: `${OUTSIDE}${open.join('; ')}` }
-    return open.length > 0 ? [...closed, otherwise] : closed
-  })
-  const hours = openingHours(tags)
-  if (hours === undefined || readConditions([hours]) === null) return conditional
-  return [...conditional, { modes: ALL_ACCESS, conditions: `${OUTSIDE}${hours}` }]
+/** The hours of a gate. */
+export interface GateHours {
+  /** Timed closures, by conditions and outside of opening hours. */
+  readonly hours: readonly NodeHours[]
+  /** Modes that only hours let pass, and those of them that pass for local access. */
+  readonly opened: number
+  readonly openedLocally: number
 }
 
-/** Whether a case states the opening hours of a gate without any other access tag. */
+/**
+ * The hours of a gate by its tags.
+ *
+ * @param access modes that may pass by the other tags
+ * @param fitting modes that the kind of the barrier lets pass
+ */
+export function gateHours(tags: Tags, access: number, fitting: number): GateHours {
+  const hours: NodeHours[] = []
+  let opened = 0
+  let openedLocally = 0
+  let decided = 0
+  const closeOutside = (modes: number, conditions: string): void => {
+    hours.push({ modes, conditions: `${OUTSIDE}${conditions}` })
+    opened |= modes & ~access
+  }
+  for (const key of tags.has('barrier') || hasConditions(tags) ? ACCESS_KEYS : []) {
+    const cases = casesOf(tags.get(`${key}:conditional`))
+    // Keys are in the order of the hierarchy, so the hours of a more specific key count.
+    const modes = addressed(tags, key) & ~decided
+    for (const { value, conditions } of cases) {
+      if (isClosing(key, value)) hours.push({ modes: modes & ~namedModes(value), conditions })
+    }
+    const open = cases.filter((one) => isGateOpening(tags, key, one))
+    if (open.length === 0) continue
+    closeOutside(modes, open.map(({ conditions }) => conditions).join('; '))
+    if (open.every(({ value }) => verdictOf(key, value) === 'local')) openedLocally |= modes & ~access
+    decided |= modes
+  }
+  const said = openingHours(tags)
+  if (said !== undefined && readConditions([said]) !== null) {
+    // `access=no` on a gate with opening hours refers to other hours; `access=agricultural` refers to these, too.
+    const closed = tags.get('access') === 'no' ? addressed(tags, 'access') & fitting & ~decided : 0
+    closeOutside(access | opened | closed, said)
+  }
+  const closed = ALL_ACCESS & ~access & ~opened
+  if (opened !== 0) hours.push({ modes: closed, conditions: '24/7' })
+  return { hours, opened, openedLocally }
+}
+
+/**
+ * Whether a case gives the hours of a gate that is closed at other times, by another tag or because no other access tag
+ * opens it.
+ */
 export function isGateOpening(tags: Tags, key: string, one: { value: string; conditions: string }): boolean {
-  return isOpening(key, one.value) && !tags.has(key) && !one.conditions.includes(' AND ')
+  const base = tags.get(key)
+  if (one.conditions.includes(' AND ') || one.value === DISMOUNT) return false
+  return isOpening(key, one.value) && (base === undefined || isClosing(key, base))
 }
 
 /**

@@ -1,31 +1,19 @@
 import { NO_STREETS } from '../access-law.ts'
-import { Access, RoadClass, Surface, UNLIMITED, Use } from '../../graph/attributes.ts'
+import { Access, RoadClass, Surface, Use } from '../../graph/attributes.ts'
 import { TimedEffect } from '../../graph/timed.ts'
 import type { LegalSpeeds } from '../country/legal-speeds.ts'
 import { hasConditions } from './conditional.ts'
 import { closes } from './decide.ts'
-import { kilometresPerHour, leadingNumber, type Tags, WHEELCHAIR } from './values.ts'
+import { type Tags, WHEELCHAIR } from './values.ts'
 import { localModes, type WayAccess, wayAccess } from './way-access.ts'
 import { withExceptions, withUsualKeys } from './exceptions.ts'
+import { payingModes } from './toll.ts'
 import { type UnreadTag, unreadTags } from './unread.ts'
 import { type WayLimit, wayLimits } from './way-limits.ts'
 import { type TimedRule, wayTimed } from './way-timed.ts'
 import { wayNames, type WayNames } from './way-names.ts'
+import { durationOf, type WaySpeeds, waySpeeds } from './way-speeds.ts'
 import { hikingDifficulty, mountainBikeAccess, waySurface } from './way-surface.ts'
-
-/** Speeds of a way in km/h; zero where untagged. */
-export interface WaySpeeds {
-  readonly general: number
-  readonly forward: number
-  readonly backward: number
-  /** Speed limit in km/h; `UNLIMITED` for `none`, zero where untagged. */
-  readonly limit: number
-  /** Whether the speed is tagged; then neither density nor class changes it. */
-  readonly tagged: boolean
-  readonly truck: number
-  readonly truckForward: number
-  readonly truckBackward: number
-}
 
 /** Meaning of the tags of a way for routing. */
 export interface WayFacts {
@@ -61,7 +49,9 @@ export interface WayFacts {
 }
 
 export interface WayFlags {
-  readonly toll: boolean
+  /** Modes that pay a toll, along and against its nodes. */
+  readonly tollForward: number
+  readonly tollBackward: number
   readonly tunnel: boolean
   readonly bridge: boolean
   readonly indoor: boolean
@@ -122,7 +112,7 @@ export function wayFacts(said: Tags, construction = false): WayFacts | null {
     railFerry,
     surface,
     hikingDifficulty: hikingDifficulty(tags),
-    speeds: speedsOf(tags, roadClass, access.oneway),
+    speeds: waySpeeds(tags, roadClass, access.oneway),
     duration: durationOf(tags.get('duration')),
     flags: flagsOf(tags, tagUse),
     limits: [...wayLimits(tags), ...limits],
@@ -239,42 +229,7 @@ function withWheelchairs(tags: Tags, access: WayAccess, use: number, surface: nu
   return { ...access, forward: along(access.forward), backward: along(access.backward) }
 }
 
-/** Speeds in km/h by road class for untagged ways. Source: Valhalla 3.6 `lua/graph.lua`. */
-const CLASS_SPEEDS = [105, 90, 75, 60, 50, 40, 35, 25]
-const TRACK_SPEEDS: Readonly<Record<string, number>> = { grade1: 20, grade2: 15, grade3: 12, grade4: 10 }
-
-function speedsOf(tags: Tags, roadClass: number, oneway: boolean): WaySpeeds {
-  const of = (key: string): number => kilometresPerHour(tags.get(key)) ?? 0
-  let fallback = CLASS_SPEEDS[roadClass]!
-  if (tags.get('service') === 'driveway') fallback = Math.floor(fallback / 2)
-  if (tags.get('highway') === 'track') fallback = TRACK_SPEEDS[tags.get('tracktype') ?? ''] ?? 5
-  const said = of('maxspeed:practical') || of('maxspeed:advisory') || of('maxspeed')
-  let forward = of('maxspeed:forward')
-  let backward = of('maxspeed:backward')
-  const oneSided = forward > 0 !== backward > 0
-  if (oneSided && !oneway) forward = backward = Math.max(forward, backward)
-  return {
-    general: oneSided && oneway ? fallback : said || (forward > 0 ? 0 : fallback),
-    forward,
-    backward,
-    limit: tags.get('maxspeed') === 'none' ? UNLIMITED : of('maxspeed'),
-    // `maxspeed=none` counts as a tagged speed.
-    tagged: said > 0 || forward > 0 || backward > 0 || tags.get('maxspeed') === 'none',
-    truck: of('maxspeed:hgv'),
-    truckForward: of('maxspeed:hgv:forward'),
-    truckBackward: of('maxspeed:hgv:backward'),
-  }
-}
-
-/** Seconds of a duration tag `h:mm` or `h:mm:ss`; zero for anything else. */
-function durationOf(value: string | undefined): number {
-  const parts = value?.split(':').map((part) => leadingNumber(part.trim()) ?? Number.NaN) ?? []
-  if (parts.length < 2 || parts.length > 3 || parts.some(Number.isNaN)) return 0
-  return parts[0]! * 3600 + parts[1]! * 60 + (parts[2] ?? 0)
-}
-
 const TRUE = new Set(['yes', '1', 'true'])
-const TOLL = new Set(['yes', 'true', '1', 'interval', 'snowmobile'])
 const LIT = new Set(['yes', '24/7', 'automatic', 'dusk-dawn', 'sunset-sunrise'])
 const SIDEWALK_BOTH = new Set(['both', 'yes', 'shared', 'raised'])
 const YARDS = new Set<number>([Use.driveway, Use.parkingAisle, Use.driveThrough])
@@ -286,7 +241,8 @@ function flagsOf(tags: Tags, use: number): WayFlags {
   const bySidepath = (direction: string): boolean =>
     (tags.get(`bicycle:${direction}`) ?? tags.get('bicycle')) === 'use_sidepath'
   return {
-    toll: TOLL.has(tags.get('toll') ?? ''),
+    tollForward: payingModes(tags, 'forward'),
+    tollBackward: payingModes(tags, 'backward'),
     tunnel: tags.get('tunnel') === 'building_passage' || TRUE.has(tags.get('tunnel') ?? ''),
     bridge: TRUE.has(tags.get('bridge') ?? ''),
     indoor: tags.get('indoor') === 'yes',
@@ -300,8 +256,8 @@ function flagsOf(tags: Tags, use: number): WayFlags {
     sidepathBackward: bySidepath('backward'),
     sidewalkLeft: SIDEWALK_BOTH.has(sidewalk) || sidewalk === 'left',
     sidewalkRight: SIDEWALK_BOTH.has(sidewalk) || sidewalk === 'right',
-    localForward: ferry ? 0 : localModes(tags, 'forward'),
-    localBackward: ferry ? 0 : localModes(tags, 'backward'),
+    localForward: localModes(tags, 'forward'),
+    localBackward: localModes(tags, 'backward'),
     yard: YARDS.has(use) && !ferry,
     motorroad: tags.get('motorroad') === 'yes',
     internal: tags.get('junction') === 'intersection',

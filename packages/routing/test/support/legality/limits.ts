@@ -89,9 +89,11 @@ export function nodeVerdict(tags: OsmTags, situation: Situation): Verdict {
   const { mode, moment } = situation
   const limits = limitVerdict(tags, situation, null)
   if (barrier === undefined || limits === 'closed') return limits
-  if (hours !== undefined && barrier !== 'toll_booth' && moment !== null && hoursHold(hours, moment) === false)
-    return 'closed'
-  const said = sayAccess(tags, situation, null)
+  const isOpen = hours !== undefined && barrier !== 'toll_booth' && moment !== null ? hoursHold(hours, moment) : null
+  if (isOpen === false) return 'closed'
+  // The hours of a gate with `access=no` are those in which it is open.
+  const { access, ...others } = tags
+  const said = sayAccess(isOpen === true && access === 'no' ? others : tags, situation, null)
   if (said !== null) return said.verdict
   // A rising bollard is a gate, and a fence that only cattle hear is none.
   if (barrier === 'fence' && tags.sensory?.startsWith('audi') === true) return 'open'
