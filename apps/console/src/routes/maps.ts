@@ -134,7 +134,9 @@ async function issueKey(
  * it; the key gives pages of the map's origins access to the map's tables.
  */
 export function publicMapRoutes(app: Http, projects: Pick<Projects, 'open'>): void {
-  app.get('/api/m/:ref/:id', { schema: { params: Params } }, async (request, reply) => {
+  // An id that is none is a wrong link, not a wrong request.
+  const params = Type.Object({ ref: Type.String(), id: Type.String() })
+  app.get('/api/m/:ref/:id', { schema: { params } }, async (request, reply) => {
     const connection = await projects.open(request.params.ref)
     const to = connection.data()
     const { style, publishable_key: key } = await readMap<PublicMap>(request, reply, to, PUBLIC)

@@ -151,10 +151,19 @@ function Addresses({ path }: { path: string }): JSX.Element {
   const link = `${location.origin}${path}`
   return (
     <>
-      <Code label="Link" text={link} />
-      <Code label="Embed" text={`<iframe src="${link}" width="800" height="500" style="border: 0"></iframe>`} />
-      <Code label="Style for MapLibre" text={`${location.origin}/api${path}`} />
+      <Labelled label="Link" text={link} />
+      <Labelled label="Embed" text={`<iframe src="${link}" width="800" height="500" style="border: 0"></iframe>`} />
+      <Labelled label="Style for MapLibre" text={`${location.origin}/api${path}`} />
     </>
+  )
+}
+
+function Labelled(props: { label: string; text: string }): JSX.Element {
+  return (
+    <div>
+      <span class="small dim">{props.label}</span>
+      <Code {...props} />
+    </div>
   )
 }
 
