@@ -1,5 +1,6 @@
 export { Aoi } from './aoi/aoi.ts'
 export type { Bbox } from './aoi/aoi.ts'
+export { boxRing } from './aoi/box-ring.ts'
 export type { BoxRelation, Ring } from './aoi/edge-bands.ts'
 export { readAoi } from './aoi/read-aoi.ts'
 export type { AoiLimits } from './aoi/read-aoi.ts'
