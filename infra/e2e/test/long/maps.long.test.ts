@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { serveAlone } from '../support/alone-page.ts'
+import { serveAlone, serveZip } from '../support/alone-page.ts'
 import { CHROMIUM, Watch, mapReady, screenshot, seriousViolations, startBrowser } from '../support/browser.ts'
 import { START_TIMEOUT_MS, startStack, type RunningStack } from '../support/stack.ts'
 
@@ -208,6 +208,33 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
     await page.locator('html:not(.printing)').waitFor()
     expect(isLandscape((await page.pdf({ preferCSSPageSize: true })).toString('latin1'))).toBe(false)
     await expect.poll(() => page.locator('.maplibregl-ctrl-scale').innerText()).toBe(before)
+  })
+
+  test('a map is saved as a page that a plain host serves, with its tiles and nothing from here', async () => {
+    await page.getByRole('button', { name: 'Zoom to districts' }).click()
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('button', { name: 'Save as static page' }).click()
+    expect(await seriousViolations(page)).toEqual([])
+    const download = page.waitForEvent('download')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click()
+    const zip = await readFile(await (await download).path())
+    await page.getByRole('status').getByText('is saved').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
+    await using host = await serveZip(zip)
+    const stranger = await (await browser.newContext()).newPage()
+    const strangers = new Watch(stranger)
+    await stranger.goto(host.url)
+    await stranger.locator('body[data-drawn=true]').waitFor()
+    await stranger.getByRole('list', { name: 'Colours by population' }).waitFor()
+    const box = await stranger.locator('#map canvas').boundingBox()
+    await stranger.mouse.click(box!.x + box!.width / 2, box!.y + box!.height / 2)
+    await stranger
+      .getByRole('region', { name: 'Feature' })
+      .getByText(/^District \d+$/)
+      .waitFor()
+    expect([strangers.trouble, [...strangers.origins]]).toEqual([[], [host.url]])
+    expect(await seriousViolations(stranger)).toEqual([])
+    await screenshot(stranger, 'maps-static')
   })
 
   test('a map that was changed in another window is not overwritten', async () => {

@@ -1,3 +1,4 @@
+import { uuidv7 } from '@terrane/core'
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { lazyComponent } from '../components/lazy.tsx'
@@ -25,7 +26,7 @@ export function DropAnywhere({ projectRef }: { projectRef: string }): JSX.Elemen
       setOver(!isTaken(event))
     }
     const add = (groups: readonly (readonly File[])[], refusal: unknown = null) =>
-      setDrops((now) => [...now, ...groups.map((files) => ({ id: crypto.randomUUID(), files, refusal }))])
+      setDrops((now) => [...now, ...groups.map((files) => ({ id: uuidv7(), files, refusal }))])
     const take = async (transfer: DataTransfer) => {
       try {
         add(groupsOf(await filesOfDrop(transfer)))

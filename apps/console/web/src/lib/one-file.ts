@@ -36,12 +36,16 @@ function plainNamed(file: File): File {
   return file.name.includes('/') ? new File([file], baseOf(file.name), { type: file.type }) : file
 }
 
-async function zipOf(files: readonly File[], name: string): Promise<File> {
-  return new File(await pack(files), name, { type: 'application/zip' })
+/** An uncompressed zip of files, each under the path that `pathOf` gives. */
+export async function zipOf(
+  files: readonly File[],
+  name: string,
+  pathOf: (file: File) => string = ({ name: path }) => /[^/]+\.gdb\/.*$/i.exec(path)?.[0] ?? baseOf(path),
+): Promise<File> {
+  return new File(await pack(files, pathOf), name, { type: 'application/zip' })
 }
 
-/** The bytes of an uncompressed zip of files. */
-async function pack(files: readonly File[]): Promise<BlobPart[]> {
+async function pack(files: readonly File[], pathOf: (file: File) => string): Promise<BlobPart[]> {
   // The code is loaded only for data sets of several files.
   const { Zip, ZipPassThrough } = await import('fflate')
   const parts: BlobPart[] = []
@@ -50,7 +54,7 @@ async function pack(files: readonly File[]): Promise<BlobPart[]> {
     parts.push(bytes)
   })
   for (const file of files) {
-    const entry = new ZipPassThrough(/[^/]+\.gdb\/.*$/i.exec(file.name)?.[0] ?? baseOf(file.name))
+    const entry = new ZipPassThrough(pathOf(file))
     zip.add(entry)
     const reader = file.stream().getReader()
     for (let next = await reader.read(); !next.done; next = await reader.read()) entry.push(next.value)

@@ -1,0 +1,187 @@
+import { h, render } from 'preact'
+import type { Map as MapLibreMap, SourceSpecification, StyleSpecification } from 'maplibre-gl'
+import maplibreCss from 'maplibre-gl/dist/maplibre-gl.css?url'
+import maplibreWorker from 'maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url'
+import { publishedOf, type MapDocument } from '@terrane/map-style'
+import { zipOf } from '../lib/one-file.ts'
+import { isDark } from '../lib/theme.ts'
+import { openArchive } from '../map/engine.ts'
+import type { Box } from '../map/graticule.ts'
+import { Legend } from '../pages/maps/legend.tsx'
+import { collectTiles, type ReadTile } from './collect-tiles.ts'
+import template from './index.html?raw'
+import { packArchive, type ArchiveFacts } from './pack-archive.ts'
+import pageScript from './page.ts?worker&url'
+import type { PageMap } from './page.ts'
+
+/** Maximum number of tiles of a layer. */
+const MOST_TILES = 1000
+/** Last zoom of vector tiles; their positions are exact to 60 cm there, and the engine enlarges them beyond it. */
+const LAST_VECTOR_ZOOM = 14
+
+/** A tiled source, and how its tiles are read. */
+interface Plan {
+  readonly id: string
+  readonly read: ReadTile
+  readonly facts: Omit<ArchiveFacts, 'bounds'>
+}
+
+/** A finished page, and the last zoom of each layer that has fewer zooms than its source. */
+export interface StaticPage {
+  readonly zip: File
+  readonly coarse: readonly { readonly title: string; readonly zoom: number }[]
+}
+
+/**
+ * A zip with a page that shows the map as it is drawn now, without its hidden layers: the page, MapLibre, and the tiles
+ * of its layers and basemap as PMTiles. It opens from any static host.
+ *
+ * @param onTile called after each tile with the title of its layer and the zoom
+ */
+export async function makePage(
+  map: MapLibreMap,
+  { document, name, signal }: { readonly document: MapDocument; readonly name: string; readonly signal: AbortSignal },
+  onTile: (title: string, zoom: number) => void,
+): Promise<StaticPage> {
+  const shown = publishedOf(document)
+  const titles = Object.fromEntries(shown.layers.map(({ id, title }) => [`map:${id}`, title]))
+  const whole = boundsOf(shown.layers)
+  const style = shownStyle(map.getStyle(), shown)
+  const files: File[] = []
+  const coarse: { title: string; zoom: number }[] = []
+  for (const [at, [id, source]] of Object.entries(style.sources).entries()) {
+    const plan = await planOf(id, source, style, signal)
+    // The basemap is kept around all layers.
+    const bounds = boundsOf(shown.layers.filter((layer) => `map:${layer.id}` === id)) ?? whole
+    if (!plan || !bounds) continue
+    const [first, last] = plan.facts.zooms
+    const title = titles[id] ?? 'Basemap'
+    const extent = { bounds, zooms: [first, last] as const, most: MOST_TILES }
+    const { tiles, maxZoom } = await collectTiles(plan.read, extent, (zoom) => onTile(title, zoom))
+    if (maxZoom < last) coarse.push({ title, zoom: maxZoom })
+    const facts = { ...plan.facts, zooms: [first, maxZoom] as const, bounds }
+    const path = `tiles/${at}.pmtiles`
+    files.push(new File(packArchive(tiles, facts), path))
+    style.sources[id] = archiveOf(source, path)
+  }
+  const { fonts, css } = await fontsOf(signal)
+  const about: PageMap = { style, bounds: whole && [...whole], titles }
+  files.push(
+    ...fonts,
+    new File([JSON.stringify(about)], 'map.json'),
+    new File([pageOf(shown, css)], 'index.html'),
+    await assetOf(pageScript, 'page.js', signal),
+    await assetOf(maplibreWorker, 'maplibre-worker.js', signal),
+    await assetOf(maplibreCss, 'maplibre-gl.css', signal),
+  )
+  return { zip: await zipOf(files, `${name}.zip`, (file) => file.name), coarse }
+}
+
+/** The visible layers of the map and its basemap, and their sources. */
+function shownStyle({ sources, layers }: StyleSpecification, { title, view }: MapDocument): StyleSpecification {
+  const isPart = (id: string) => id === 'background' || id.startsWith('base:') || id.startsWith('map:')
+  const shown = layers.filter(({ id, layout }) => isPart(id) && (layout as Visible)?.visibility !== 'none')
+  const used = new Set(shown.map((layer) => ('source' in layer ? layer.source : '')))
+  return {
+    version: 8,
+    name: title,
+    ...(view && { center: [view.center[0], view.center[1]], zoom: view.zoom }),
+    sources: Object.fromEntries(Object.entries(sources).filter(([id]) => used.has(id))),
+    layers: shown,
+  }
+}
+
+interface Visible {
+  readonly visibility?: string
+}
+
+/** How the tiles of a source are read; null for data in the style itself, and for tiles of other hosts. */
+async function planOf(
+  id: string,
+  source: SourceSpecification,
+  { layers }: StyleSpecification,
+  signal: AbortSignal,
+): Promise<Plan | null> {
+  if (source.type !== 'vector' && source.type !== 'raster') return null
+  const names = layers.flatMap((layer) =>
+    'source' in layer && layer.source === id ? [String(layer['source-layer' as keyof typeof layer] ?? '')] : [],
+  )
+  const isVector = source.type === 'vector'
+  const about = { tiles: isVector ? ('mvt' as const) : ('webp' as const), layers: isVector ? [...new Set(names)] : [] }
+  const last = isVector ? LAST_VECTOR_ZOOM : (source.maxzoom ?? 22)
+  const archiveUrl = source.url?.replace(/^pmtiles:\/\//, '')
+  if (archiveUrl !== undefined) {
+    if (!isVector || new URL(archiveUrl).origin !== location.origin) return null
+    const archive = openArchive(archiveUrl)
+    const { minZoom, maxZoom } = await archive.getHeader()
+    const read: ReadTile = async (zoom, x, y) => {
+      const tile = await archive.getZxy(zoom, x, y, signal)
+      return tile ? new Uint8Array(tile.data) : null
+    }
+    return { id, read, facts: { ...about, zooms: [minZoom, Math.min(last, maxZoom)] } }
+  }
+  const [tiles = ''] = source.tiles ?? []
+  if (!tiles.startsWith(location.origin)) return null
+  const read: ReadTile = async (zoom, x, y) => {
+    const url = tiles.replace('{z}', String(zoom)).replace('{x}', String(x)).replace('{y}', String(y))
+    const response = await fetch(url.replace('{ratio}', ''), { signal })
+    if (response.status === 204 || response.status === 404) return null
+    if (!response.ok) throw new Error(`Tile ${zoom}/${x}/${y} was answered with ${response.status}.`)
+    return new Uint8Array(await response.arrayBuffer())
+  }
+  return { id, read, facts: { ...about, zooms: [source.minzoom ?? 0, last] } }
+}
+
+/** The source whose tiles lie in an archive beside the page. */
+function archiveOf(source: SourceSpecification, path: string): SourceSpecification {
+  const { tiles: _tiles, maxzoom: _maxzoom, ...rest } = source as { tiles?: unknown; maxzoom?: unknown }
+  return { ...rest, url: `pmtiles://${path}` } as SourceSpecification
+}
+
+/** The extent of layers; null when there are none. */
+function boundsOf(layers: MapDocument['layers']): Box | null {
+  if (layers.length === 0) return null
+  const all = layers.map(({ bounds }) => bounds)
+  const edge = (at: number, pick: (...values: number[]) => number) => pick(...all.map((box) => box[at] ?? 0))
+  // A layer over the date line makes the page's tiles those of the whole world.
+  if (all.some(([west, , east]) => west > east)) return [-180, edge(1, Math.min), 180, edge(3, Math.max)]
+  return [edge(0, Math.min), edge(1, Math.min), edge(2, Math.max), edge(3, Math.max)]
+}
+
+function pageOf({ title, layers }: MapDocument, fonts: string): string {
+  const box = document.createElement('div')
+  render(h(Legend, { layers }), box)
+  const parts = { THEME: isDark.get() ? 'dark' : 'light', TITLE: escaped(title), FONTS: fonts, LEGEND: box.innerHTML }
+  render(null, box)
+  return template.replaceAll(/THEME|TITLE|FONTS|LEGEND/g, (part) => parts[part as keyof typeof parts])
+}
+
+function escaped(text: string): string {
+  const box = document.createElement('div')
+  box.textContent = text
+  return box.innerHTML
+}
+
+/** The page's own fonts: the files of the alphabets that were loaded, and the rules that use them. */
+async function fontsOf(signal: AbortSignal): Promise<{ fonts: File[]; css: string }> {
+  const loaded = new Set([...document.fonts].flatMap((face) => (face.status === 'loaded' ? [face.unicodeRange] : [])))
+  const rules = [...document.styleSheets]
+    .flatMap((sheet) => [...sheet.cssRules])
+    .filter((rule) => rule instanceof CSSFontFaceRule)
+    .filter(({ style }) => loaded.has(style.getPropertyValue('unicode-range')))
+  const found = await Promise.all(
+    rules.map(async ({ cssText, parentStyleSheet }, at) => {
+      const [whole = '', address = ''] = /url\("?([^")]+)"?\)/.exec(cssText) ?? []
+      const file = `fonts/${at}.woff2`
+      const url = new URL(address, parentStyleSheet?.href ?? location.href).href
+      return { font: await assetOf(url, file, signal), rule: cssText.replace(whole, `url(${file})`) }
+    }),
+  )
+  return { fonts: found.map(({ font }) => font), css: found.map(({ rule }) => rule).join('\n') }
+}
+
+async function assetOf(url: string, name: string, signal: AbortSignal): Promise<File> {
+  const response = await fetch(url, { signal })
+  if (!response.ok) throw new Error(`${name} was answered with ${response.status}.`)
+  return new File([await response.blob()], name)
+}
