@@ -53,6 +53,7 @@ export async function makePage(
     const plan = await planOf(id, source, style, signal)
     // The basemap is kept around all layers.
     const bounds = boundsOf(shown.layers.filter((layer) => `map:${layer.id}` === id)) ?? whole
+    if (source.type === 'geojson') style.sources[id] = { ...source, data: rounded(source.data) }
     if (!plan || !bounds) continue
     const [first, last] = plan.facts.zooms
     const title = titles[id] ?? 'Basemap'
@@ -130,6 +131,12 @@ async function planOf(
     return new Uint8Array(await response.arrayBuffer())
   }
   return { id, read, facts: { ...about, zooms: [source.minzoom ?? 0, last] } }
+}
+
+/** Data of the world basemap, whose scale of 1:50 million needs no more than four decimal digits (11 m). */
+function rounded<T>(data: T): T {
+  const short = (_: string, value: unknown) => (typeof value === 'number' ? Math.round(value * 1e4) / 1e4 : value)
+  return JSON.parse(JSON.stringify(data, short)) as T
 }
 
 /** The source whose tiles lie in an archive beside the page. */
