@@ -67,6 +67,7 @@ export function DropImport(props: {
     }
   }, [])
   const { name, percent, form, job, problem } = progress
+  useStayingAsked(percent < 100 && problem === null)
   return (
     <section class="drop-card card" aria-label="Dropped file">
       <div class="row">
@@ -84,6 +85,16 @@ export function DropImport(props: {
       )}
     </section>
   )
+}
+
+/** Asks before the page is left, because that ends an upload. Later the import continues without the page. */
+function useStayingAsked(isUploading: boolean): void {
+  useEffect(() => {
+    if (!isUploading) return
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
+    addEventListener('beforeunload', ask)
+    return () => removeEventListener('beforeunload', ask)
+  }, [isUploading])
 }
 
 /** Follows an import to its end, then adds its tables. */
