@@ -11,6 +11,7 @@ import { Legend } from '../pages/maps/legend.tsx'
 import { collectTiles, type ReadTile } from './collect-tiles.ts'
 import template from './index.html?raw'
 import { packArchive, type ArchiveFacts } from './pack-archive.ts'
+// oxlint-disable-next-line import/default -- The build makes the export.
 import pageScript from './page.ts?worker&url'
 import type { PageMap } from './page.ts'
 
@@ -78,9 +79,10 @@ export async function makePage(
   return { zip: await zipOf(files, `${name}.zip`, (file) => file.name), coarse }
 }
 
+const isPart = (id: string) => id === 'background' || id.startsWith('base:') || id.startsWith('map:')
+
 /** The visible layers of the map and its basemap, and their sources. */
 function shownStyle({ sources, layers }: StyleSpecification, { title, view }: MapDocument): StyleSpecification {
-  const isPart = (id: string) => id === 'background' || id.startsWith('base:') || id.startsWith('map:')
   const shown = layers.filter(({ id, layout }) => isPart(id) && (layout as Visible)?.visibility !== 'none')
   const used = new Set(shown.map((layer) => ('source' in layer ? layer.source : '')))
   return {
@@ -105,7 +107,7 @@ async function planOf(
 ): Promise<Plan | null> {
   if (source.type !== 'vector' && source.type !== 'raster') return null
   const names = layers.flatMap((layer) =>
-    'source' in layer && layer.source === id ? [String(layer['source-layer' as keyof typeof layer] ?? '')] : [],
+    'source' in layer && layer.source === id ? [(layer as { 'source-layer'?: string })['source-layer'] ?? ''] : [],
   )
   const isVector = source.type === 'vector'
   const about = { tiles: isVector ? ('mvt' as const) : ('webp' as const), layers: isVector ? [...new Set(names)] : [] }
@@ -133,9 +135,10 @@ async function planOf(
   return { id, read, facts: { ...about, zooms: [source.minzoom ?? 0, last] } }
 }
 
+const short = (_: string, value: unknown) => (typeof value === 'number' ? Math.round(value * 1e4) / 1e4 : value)
+
 /** Data of the world basemap, whose scale of 1:50 million needs no more than four decimal digits (11 m). */
 function rounded<T>(data: T): T {
-  const short = (_: string, value: unknown) => (typeof value === 'number' ? Math.round(value * 1e4) / 1e4 : value)
   return JSON.parse(JSON.stringify(data, short)) as T
 }
 

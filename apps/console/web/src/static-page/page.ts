@@ -72,9 +72,10 @@ async function show(): Promise<void> {
   })
 }
 
+const element = (name: string, text: string) => Object.assign(document.createElement(name), { textContent: text })
+
 /** Texts only: a value of a table is never read as HTML. */
 function factsOf({ properties }: MapGeoJSONFeature, title: string): HTMLElement[] {
-  const element = (name: string, text: string) => Object.assign(document.createElement(name), { textContent: text })
   const list = document.createElement('dl')
   for (const [name, value] of Object.entries(properties))
     if (value !== null && value !== '') list.append(element('dt', name), element('dd', String(value)))

@@ -27,11 +27,11 @@ export function SavePage(props: {
   const { busy, problem, run } = useAction()
   const abort = useRef(new AbortController())
   useEffect(() => () => abort.current.abort(), [])
+  const onTile = (title: string, zoom: number) =>
+    setProgress((now) => ({ title, zoom, tiles: (now?.title === title ? now.tiles : 0) + 1 }))
   const make = async () => {
     const { makePage } = await import('../../static-page/make-page.ts')
     const { signal } = abort.current
-    const onTile = (title: string, zoom: number) =>
-      setProgress((now) => ({ title, zoom, tiles: (now?.title === title ? now.tiles : 0) + 1 }))
     const made = await makePage(map, { document, name, signal }, onTile)
     saveBlob(made.zip, made.zip.name)
     setPage(made)
