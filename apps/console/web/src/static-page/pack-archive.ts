@@ -2,7 +2,7 @@ import { gzipSync } from 'fflate'
 import { TileEntries, buildDirectories, writeHeader, type HeaderFields } from '@terrane/tiling/pmtiles'
 import type { Box } from '../map/graticule.ts'
 
-/** What an archive says about its tiles. */
+/** Description of the tiles of an archive. */
 export interface ArchiveFacts {
   readonly tiles: HeaderFields['tiles']
   readonly zooms: readonly [number, number]

@@ -40,15 +40,7 @@ export function MapsPage({ project }: { project: Project }): JSX.Element {
         {maps.value?.map(({ id, title, version, is_public: isPublic, updated_at: updatedAt }) => (
           <li key={id} class="card">
             <Link href={`${base}/maps/${id}`}>
-              <span class="map-picture">
-                <Icon name="map" size={20} />
-                <img
-                  src={pictureUrl(project.ref, id)}
-                  alt=""
-                  loading="lazy"
-                  onError={({ currentTarget }) => currentTarget.remove()}
-                />
-              </span>
+              <Picture src={pictureUrl(project.ref, id)} />
               <strong class="truncate">{title}</strong>
             </Link>
             <span class="small dim nums">
@@ -68,5 +60,15 @@ export function MapsPage({ project }: { project: Project }): JSX.Element {
         ))}
       </ul>
     </div>
+  )
+}
+
+/** The small picture of a map; an icon for a map without one. */
+function Picture({ src }: { src: string }): JSX.Element {
+  return (
+    <span class="map-picture">
+      <Icon name="map" size={20} />
+      <img src={src} alt="" loading="lazy" onError={({ currentTarget }) => currentTarget.remove()} />
+    </span>
   )
 }
