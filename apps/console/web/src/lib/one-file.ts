@@ -9,8 +9,8 @@ import { TerraneError, datasetFiles, mainOfDataset } from '@terrane/core'
 export async function oneFile(files: readonly File[]): Promise<File> {
   const names = files.map(({ name }) => name)
   const main = mainOfDataset(names)
-  const [, database = null] = /(?:^|\/)([^/]+\.gdb)\//i.exec(names[0] ?? '') ?? []
-  if (database !== null) return zipOf(files, `${database}.zip`)
+  const database = databasePath(names[0] ?? '')
+  if (database !== null) return zipOf(files, `${database.split('/')[0]}.zip`)
   if (main === null) {
     if (files.length === 1) return plainNamed(files[0]!)
     throw refusal(
@@ -29,6 +29,13 @@ export async function oneFile(files: readonly File[]): Promise<File> {
   return zipOf(files, `${baseOf(stem)}.zip`)
 }
 
+/** The path of a file from the folder of its File Geodatabase on; null for other files. */
+function databasePath(path: string): string | null {
+  const folders = path.split('/')
+  const at = folders.findIndex((name, i) => i < folders.length - 1 && /\.gdb$/i.test(name))
+  return at < 0 ? null : folders.slice(at).join('/')
+}
+
 const baseOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
 
 /** A file of a folder under its own name. */
@@ -40,7 +47,7 @@ function plainNamed(file: File): File {
 export async function zipOf(
   files: readonly File[],
   name: string,
-  pathOf: (file: File) => string = ({ name: path }) => /[^/]+\.gdb\/.*$/i.exec(path)?.[0] ?? baseOf(path),
+  pathOf: (file: File) => string = ({ name: path }) => databasePath(path) ?? baseOf(path),
 ): Promise<File> {
   return new File(await pack(files, pathOf), name, { type: 'application/zip' })
 }

@@ -181,7 +181,9 @@ async function fontsOf(signal: AbortSignal): Promise<{ fonts: File[]; css: strin
     .filter(({ style }) => loaded.has(style.getPropertyValue('unicode-range')))
   const found = await Promise.all(
     rules.map(async ({ cssText, parentStyleSheet }, at) => {
-      const [whole = '', address = ''] = /url\("?([^")]+)"?\)/.exec(cssText) ?? []
+      const start = cssText.indexOf('url(')
+      const whole = cssText.slice(start, cssText.indexOf(')', start) + 1)
+      const address = whole.slice(4, -1).replaceAll('"', '')
       const file = `fonts/${at}.woff2`
       const url = new URL(address, parentStyleSheet?.href ?? location.href).href
       return { font: await assetOf(url, file, signal), rule: cssText.replace(whole, `url(${file})`) }
