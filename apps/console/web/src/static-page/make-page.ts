@@ -16,7 +16,7 @@ import pageScript from './page.ts?worker&url'
 import type { PageMap } from './page.ts'
 
 /** Maximum number of tiles of a layer. */
-const MOST_TILES = 1000
+const MOST_TILES = 400
 /** Last zoom of vector tiles; their positions are exact to 60 cm there, and the engine enlarges them beyond it. */
 const LAST_VECTOR_ZOOM = 14
 
