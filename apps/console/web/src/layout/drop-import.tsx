@@ -14,8 +14,8 @@ import { formOf, taskFor } from '../lib/task-for-file.ts'
 import { uploadFile } from '../lib/uploads.ts'
 import { useJob } from '../pages/jobs/use-job.ts'
 
-/** Names of the tables of imports that this page began. Two files that are dropped together may have the same name. */
-const begunTables = new Set<string>()
+/** Tables of imports that this page began, by project. Two files that are dropped together may have the same name. */
+const begunTables = new Map<string, readonly string[]>()
 
 interface Progress {
   readonly name: string
@@ -161,8 +161,9 @@ async function take(
   } else if (fitting.task === 'ogr2ogrImport') {
     const { storagePath = '{}', tableName = 'data' } = fitting.presets
     const taken = (await readTables(ref, signal)).map(({ table_name: name }) => name)
-    const freeTable = freeName(tableName, [...taken, ...begunTables])
-    begunTables.add(freeTable)
+    const begun = begunTables.get(ref) ?? []
+    const freeTable = freeName(tableName, [...taken, ...begun])
+    begunTables.set(ref, [...begun, freeTable])
     const body = { storagePath: JSON.parse(storagePath) as unknown, tableName: freeTable }
     signal.throwIfAborted()
     show({ job: await submitJob(ref, fitting.task, body) })

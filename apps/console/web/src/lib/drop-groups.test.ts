@@ -32,4 +32,6 @@ test('a folder gives its files with their paths, and no hidden ones', async () =
   const entry = folder('city', [leaf('.DS_Store'), leaf('parks.csv'), folder('deep', [leaf('roads.csv')])])
   const drop = { items: [{ webkitGetAsEntry: () => entry }], files: [] } as unknown as DataTransfer
   expect((await filesOfDrop(drop)).map(({ name }) => name)).toEqual(['city/parks.csv', 'city/deep/roads.csv'])
+  const items = [{ webkitGetAsEntry: () => folder('empty', [leaf('.DS_Store')]) }]
+  await expect(filesOfDrop({ items, files: [] } as unknown as DataTransfer)).rejects.toThrow('no file in the folder')
 })

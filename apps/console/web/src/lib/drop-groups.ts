@@ -8,7 +8,7 @@ const MOST_FILES = 2000
 /**
  * The files of a drop. A folder gives all its files except hidden ones, with their path below the drop as their name.
  *
- * @throws FILES_NOT_ONE when a folder has too many files
+ * @throws FILES_NOT_ONE when a folder has too many files or none
  */
 export async function filesOfDrop({ items, files }: DataTransfer): Promise<readonly File[]> {
   // The browser empties the list after the event, so entries are taken before anything is awaited.
@@ -16,6 +16,10 @@ export async function filesOfDrop({ items, files }: DataTransfer): Promise<reado
   if (entries.every((entry) => entry === null || entry.isFile)) return [...files]
   const found: File[] = []
   for (const entry of entries) if (entry) await collect(entry, '', found)
+  if (found.length === 0)
+    throw new TerraneError('FILES_NOT_ONE', 'invalid', 'there is no file in the folder', {
+      hint: 'Drop files, or a folder with files. Hidden files are not read.',
+    })
   return found
 }
 

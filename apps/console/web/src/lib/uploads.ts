@@ -23,7 +23,7 @@ export async function uploadFile(
   const [{ Upload }] = await Promise.all([import('tus-js-client'), makeBucket(ref)])
   // Files of one name may be uploaded in the same second, from two folders that are dropped together.
   const time = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
-  let key = `${time}-${uuidv7().slice(-4)}/${safeName(file.name)}`
+  let key = `${time}-${uuidv7().slice(-8)}/${safeName(file.name)}`
   await new Promise<void>((resolve, reject) => {
     const metadata = { bucketName: UPLOADS, objectName: key, contentType: file.type || 'application/octet-stream' }
     const upload = new Upload(file, {
