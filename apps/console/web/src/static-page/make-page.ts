@@ -2,6 +2,7 @@ import { h, render } from 'preact'
 import type { Map as MapLibreMap, SourceSpecification, StyleSpecification } from 'maplibre-gl'
 import maplibreCss from 'maplibre-gl/dist/maplibre-gl.css?url'
 import maplibreWorker from 'maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url'
+import { TileType } from 'pmtiles'
 import { publishedOf, type MapDocument } from '@terrane/map-style'
 import { zipOf } from '../lib/one-file.ts'
 import { isDark } from '../lib/theme.ts'
@@ -17,20 +18,32 @@ import type { PageMap } from './page.ts'
 
 /** Maximum number of tiles of a layer. */
 const MOST_TILES = 400
+/** Maximum size of the tiles of a layer, which the browser keeps in memory. */
+const MOST_BYTES = 64 << 20
 /** Last zoom of vector tiles; their positions are exact to 60 cm there, and the engine enlarges them beyond it. */
 const LAST_VECTOR_ZOOM = 14
 
+/** Formats of tiles in archives. */
+const FORMATS: ReadonlyMap<TileType, ArchiveFacts['tiles']> = new Map([
+  [TileType.Mvt, 'mvt'],
+  [TileType.Png, 'png'],
+  [TileType.Jpeg, 'jpeg'],
+  [TileType.Webp, 'webp'],
+])
+
 /** A tiled source, and how its tiles are read. */
 interface Plan {
-  readonly id: string
   readonly read: ReadTile
   readonly facts: Omit<ArchiveFacts, 'bounds'>
+  /** The attribution in the metadata of an archive, which licences require to be shown. */
+  readonly attribution: { readonly attribution?: string }
 }
 
-/** A finished page, and the last zoom of each layer that has fewer zooms than its source. */
+/** A finished page. */
 export interface StaticPage {
   readonly zip: File
-  readonly coarse: readonly { readonly title: string; readonly zoom: number }[]
+  /** Layers with fewer zooms than their source, and their last zoom; null for one that is left out. */
+  readonly coarse: readonly { readonly title: string; readonly zoom: number | null }[]
 }
 
 /**
@@ -46,28 +59,34 @@ export async function makePage(
 ): Promise<StaticPage> {
   const shown = publishedOf(document)
   const titles = Object.fromEntries(shown.layers.map(({ id, title }) => [`map:${id}`, title]))
-  const whole = boundsOf(shown.layers)
-  const style = shownStyle(map.getStyle(), shown)
+  const whole = boundsOf(shown.layers) ?? boundsOfView(map)
+  const style = shownStyle(map, document.title)
   const files: File[] = []
-  const coarse: { title: string; zoom: number }[] = []
+  const coarse: { title: string; zoom: number | null }[] = []
   for (const [at, [id, source]] of Object.entries(style.sources).entries()) {
     const plan = await planOf(id, source, style, signal)
-    // The basemap is kept around all layers.
-    const bounds = boundsOf(shown.layers.filter((layer) => `map:${layer.id}` === id)) ?? whole
     if (source.type === 'geojson') style.sources[id] = { ...source, data: rounded(source.data) }
-    if (!plan || !bounds) continue
-    const [first, last] = plan.facts.zooms
-    const title = titles[id] ?? 'Basemap'
-    const extent = { bounds, zooms: [first, last] as const, most: MOST_TILES }
-    const { tiles, maxZoom } = await collectTiles(plan.read, extent, (zoom) => onTile(title, zoom))
-    if (maxZoom < last) coarse.push({ title, zoom: maxZoom })
-    const facts = { ...plan.facts, zooms: [first, maxZoom] as const, bounds }
+    if (!plan) continue
+    const layer = shown.layers.find((one) => `map:${one.id}` === id)
+    // The basemap is kept around all layers.
+    const bounds = (layer && boundsOf([layer])) ?? whole
+    const { read, facts, attribution } = plan
+    const title = layer?.title ?? 'Basemap'
+    const isSparse = layer !== undefined && (layer.kind === 'raster' || layer.geometry === 'point')
+    const extent = { bounds, zooms: facts.zooms, isSparse, most: MOST_TILES, mostBytes: MOST_BYTES }
+    const { tiles, maxZoom, isWhole } = await collectTiles(read, extent, (zoom) => onTile(title, zoom))
+    if (!isWhole) coarse.push({ title, zoom: maxZoom })
+    if (maxZoom === null) {
+      style.layers = style.layers.filter((one) => !('source' in one && one.source === id))
+      delete style.sources[id]
+      continue
+    }
     const path = `tiles/${at}.pmtiles`
-    files.push(new File(packArchive(tiles, facts), path))
-    style.sources[id] = archiveOf(source, path)
+    files.push(new File(packArchive(tiles, { ...facts, zooms: [facts.zooms[0], maxZoom], bounds }), path))
+    style.sources[id] = archiveOf({ ...attribution, ...source }, path)
   }
   const { fonts, css } = await fontsOf(signal)
-  const about: PageMap = { style, bounds: whole && [...whole], titles }
+  const about: PageMap = { style, titles }
   files.push(
     ...fonts,
     new File([JSON.stringify(about)], 'map.json'),
@@ -81,14 +100,17 @@ export async function makePage(
 
 const isPart = (id: string) => id === 'background' || id.startsWith('base:') || id.startsWith('map:')
 
-/** The visible layers of the map and its basemap, and their sources. */
-function shownStyle({ sources, layers }: StyleSpecification, { title, view }: MapDocument): StyleSpecification {
+/** The visible layers of the map and its basemap, their sources, and the view of this moment. */
+function shownStyle(map: MapLibreMap, title: string): StyleSpecification {
+  const { sources, layers } = map.getStyle()
+  const { lng, lat } = map.getCenter()
   const shown = layers.filter(({ id, layout }) => isPart(id) && (layout as Visible)?.visibility !== 'none')
   const used = new Set(shown.map((layer) => ('source' in layer ? layer.source : '')))
   return {
     version: 8,
     name: title,
-    ...(view && { center: [view.center[0], view.center[1]], zoom: view.zoom }),
+    center: [lng, lat],
+    zoom: map.getZoom(),
     sources: Object.fromEntries(Object.entries(sources).filter(([id]) => used.has(id))),
     layers: shown,
   }
@@ -114,17 +136,24 @@ async function planOf(
   const last = isVector ? LAST_VECTOR_ZOOM : (source.maxzoom ?? 22)
   const archiveUrl = source.url?.replace(/^pmtiles:\/\//, '')
   if (archiveUrl !== undefined) {
-    if (!isVector || new URL(archiveUrl).origin !== location.origin) return null
+    if (new URL(archiveUrl).origin !== location.origin) return null
     const archive = openArchive(archiveUrl)
-    const { minZoom, maxZoom } = await archive.getHeader()
+    const [{ minZoom, maxZoom, tileType }, metadata] = await Promise.all([archive.getHeader(), archive.getMetadata()])
+    const format = FORMATS.get(tileType)
+    if (!format) return null
+    const { attribution } = metadata as { attribution?: unknown }
     const read: ReadTile = async (zoom, x, y) => {
       const tile = await archive.getZxy(zoom, x, y, signal)
       return tile ? new Uint8Array(tile.data) : null
     }
-    return { id, read, facts: { ...about, zooms: [minZoom, Math.min(last, maxZoom)] } }
+    return {
+      read,
+      facts: { ...about, tiles: format, zooms: [minZoom, Math.min(last, maxZoom)] },
+      attribution: typeof attribution === 'string' ? { attribution } : {},
+    }
   }
   const [tiles = ''] = source.tiles ?? []
-  if (!tiles.startsWith(location.origin)) return null
+  if (!tiles.startsWith(`${location.origin}/`)) return null
   const read: ReadTile = async (zoom, x, y) => {
     const url = tiles.replace('{z}', String(zoom)).replace('{x}', String(x)).replace('{y}', String(y))
     const response = await fetch(url.replace('{ratio}', ''), { signal })
@@ -132,7 +161,7 @@ async function planOf(
     if (!response.ok) throw new Error(`Tile ${zoom}/${x}/${y} was answered with ${response.status}.`)
     return new Uint8Array(await response.arrayBuffer())
   }
-  return { id, read, facts: { ...about, zooms: [source.minzoom ?? 0, last] } }
+  return { read, facts: { ...about, zooms: [source.minzoom ?? 0, last] }, attribution: {} }
 }
 
 const short = (_: string, value: unknown) => (typeof value === 'number' ? Math.round(value * 1e4) / 1e4 : value)
@@ -146,6 +175,12 @@ function rounded<T>(data: T): T {
 function archiveOf(source: SourceSpecification, path: string): SourceSpecification {
   const { tiles: _tiles, maxzoom: _maxzoom, ...rest } = source as { tiles?: unknown; maxzoom?: unknown }
   return { ...rest, url: `pmtiles://${path}` } as SourceSpecification
+}
+
+/** The extent of the view, for a map without layers. */
+function boundsOfView(map: MapLibreMap): Box {
+  const view = map.getBounds()
+  return [Math.max(-180, view.getWest()), view.getSouth(), Math.min(180, view.getEast()), view.getNorth()]
 }
 
 /** The extent of layers; null when there are none. */

@@ -6,13 +6,12 @@ import {
   addProtocol,
   setWorkerUrl,
 } from 'maplibre-gl'
-import type { LngLatBoundsLike, MapGeoJSONFeature, StyleSpecification } from 'maplibre-gl'
+import type { MapGeoJSONFeature, StyleSpecification } from 'maplibre-gl'
 import { PMTiles, Protocol, type RangeResponse, type Source } from 'pmtiles'
 
 /** `map.json` of a static page. */
 export interface PageMap {
   readonly style: StyleSpecification
-  readonly bounds: LngLatBoundsLike | null
   /** Titles of the layers whose features a click shows, by the id of their source. */
   readonly titles: Readonly<Record<string, string>>
 }
@@ -43,7 +42,7 @@ class AnyHost implements Source {
 
 /** Draws the map of a static page; everything it needs lies beside the page. */
 async function show(): Promise<void> {
-  const { style, bounds, titles } = (await (await fetch('map.json')).json()) as PageMap
+  const { style, titles } = (await (await fetch('map.json')).json()) as PageMap
   const archives = new Protocol({ metadata: true })
   for (const source of Object.values(style.sources)) {
     const [, path] = /^pmtiles:\/\/(?!https?:)(.+)$/.exec(('url' in source && source.url) || '') ?? []
@@ -58,7 +57,6 @@ async function show(): Promise<void> {
     container: 'map',
     style,
     attributionControl: false,
-    ...(bounds && !style.center && { bounds, fitBoundsOptions: { padding: 40 } }),
   })
   map.addControl(new NavigationControl(), 'top-right')
   map.addControl(new AttributionControl({ compact: false }), 'bottom-right')

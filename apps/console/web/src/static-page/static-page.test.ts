@@ -17,26 +17,39 @@ function memory(parts: readonly Uint8Array<ArrayBuffer>[]): Source {
   }
 }
 
-test('tiles beneath an empty tile are not requested, and a zoom that is too large is left out', async () => {
-  const asked: string[] = []
-  const read = (zoom: number, x: number, y: number) => {
-    asked.push(`${zoom}/${x}/${y}`)
-    return Promise.resolve(zoom > 2 && x % 2 === 0 ? null : Uint8Array.of(zoom, x, y))
+const WORLD = [-180, -85, 180, 85] as const
+const SMALL = { bounds: BOUNDS, zooms: [0, 14], isSparse: true, most: 400, mostBytes: 1e6 } as const
+
+test('a zoom that is too large is left out, which is said', async () => {
+  const read = (zoom: number, x: number, y: number) => Promise.resolve(Uint8Array.of(zoom, x, y))
+  for (const limit of [{ most: 25 }, { mostBytes: 70 }]) {
+    const { tiles, ...told } = await collectTiles(read, { ...SMALL, bounds: WORLD, ...limit }, () => {})
+    expect([tiles.size, told]).toEqual([21, { maxZoom: 2, isWhole: false }])
   }
-  const { tiles, maxZoom } = await collectTiles(read, { bounds: BOUNDS, zooms: [0, 14], most: 8 }, () => {})
-  expect(asked.slice(0, 4)).toEqual(['0/0/0', '1/1/0', '2/2/1', '3/4/2'])
-  expect([maxZoom, tiles.size]).toEqual([3, 3])
-  asked.length = 0
-  const all = await collectTiles(
-    (zoom, x, y) => Promise.resolve(Uint8Array.of(zoom, x, y)),
-    {
-      bounds: [-180, -85, 180, 85],
-      zooms: [0, 14],
-      most: 25,
-    },
-    () => {},
-  )
-  expect([all.maxZoom, all.tiles.size]).toEqual([2, 21])
+  // Nor is a list of all tiles of the world made at zoom 20.
+  const deep = await collectTiles(read, { ...SMALL, bounds: WORLD, zooms: [20, 22] }, () => {})
+  expect(deep).toEqual({ tiles: new Map(), maxZoom: null, isWhole: false })
+})
+
+test('only sparse layers have nothing beneath an empty tile: others leave out what is small', async () => {
+  for (const isSparse of [true, false]) {
+    const asked: string[] = []
+    const read = (zoom: number, x: number, y: number) => {
+      asked.push(`${zoom}/${x}/${y}`)
+      return Promise.resolve(zoom < 12 ? null : Uint8Array.of(1))
+    }
+    const bounds = [6.1, 49.1, 6.11, 49.11] as const
+    const { tiles, ...told } = await collectTiles(read, { ...SMALL, bounds, isSparse }, () => {})
+    expect(told).toEqual({ maxZoom: 14, isWhole: true })
+    expect([isSparse, asked[0], asked.length > 14, tiles.size > 2]).toEqual([isSparse, '0/0/0', !isSparse, !isSparse])
+  }
+})
+
+test('after an error no further tile is requested', async () => {
+  let asked = 0
+  const read = () => (++asked > 3 ? Promise.reject(new Error('gone')) : Promise.resolve(Uint8Array.of(1)))
+  await expect(collectTiles(read, { ...SMALL, bounds: WORLD, zooms: [4, 4] }, () => {})).rejects.toThrow('gone')
+  expect(asked).toBeLessThan(20)
 })
 
 test('an archive of any size gives the reference reader its tiles', async () => {
@@ -44,11 +57,11 @@ test('an archive of any size gives the reference reader its tiles', async () => 
     Promise.resolve(new TextEncoder().encode(`${zoom}/${x}/${y} ${(x * 7919 + y * 104_729) % 1000}`))
   const { tiles, maxZoom } = await collectTiles(
     read,
-    { bounds: [-180, -85, 180, 85], zooms: [0, 7], most: 30_000 },
+    { ...SMALL, bounds: WORLD, zooms: [0, 7], most: 30_000 },
     () => {},
   )
   expect(maxZoom).toBe(7)
-  const parts = packArchive(tiles, { tiles: 'mvt', zooms: [0, 7], bounds: [-180, -85, 180, 85], layers: ['roads'] })
+  const parts = packArchive(tiles, { tiles: 'mvt', zooms: [0, 7], bounds: WORLD, layers: ['roads'] })
   const archive = new PMTiles(memory(parts))
   expect(await archive.getHeader()).toMatchObject({ minZoom: 0, maxZoom: 7, tileType: 1, clustered: true })
   expect(await archive.getMetadata()).toEqual({ vector_layers: [{ id: 'roads', fields: {} }] })

@@ -44,7 +44,9 @@ export function SavePage(props: {
           A zip with a page, MapLibre, and the visible layers with the basemap as PMTiles, as they are drawn now. Unpack
           it on any web host. It needs neither this server nor a key, and it does not change with the tables.
         </p>
-        <p class="small">Everyone who can open the page can read all columns of the features in it.</p>
+        <p class="small">
+          Everyone who can open the page can read all columns of its layers, and rows that a filter hides.
+        </p>
         {problem && <ProblemNotice problem={problem} />}
         {busy && (
           <Loading
@@ -56,7 +58,11 @@ export function SavePage(props: {
         {page && (
           <p class="small" role="status">
             {page.zip.name} is saved, {formatBytes(page.zip.size)}.
-            {page.coarse.map(({ title, zoom }) => ` ${title} is as detailed as zoom ${zoom} shows it.`)}
+            {page.coarse.map(({ title, zoom }) =>
+              zoom === null
+                ? ` ${title} is left out, because it has too many tiles.`
+                : ` ${title} is as detailed as zoom ${zoom} shows it.`,
+            )}
           </p>
         )}
         <div class="row">
