@@ -190,7 +190,26 @@ test('a public map is read by anybody as it was published, with its key, and no 
   const text = JSON.stringify(shown)
   expect(text.includes('service-role-key-of-the-tests')).toBe(false)
   for (const path of [`other/${ID}`, `${projectId}/1`, `${ID}/${ID}`])
-    expect([404, 422]).toContain((await fetch(`${console_.url}/api/m/${path}`)).status)
+    expect((await fetch(`${console_.url}/api/m/${path}`)).status).toBe(404)
+})
+
+test('a small picture of a map is kept for lists, and nothing else is taken for one', async () => {
+  expect((await browser.ask('GET', `${PATH}/picture`)).status).toBe(204)
+  const bytes = Buffer.from('a picture')
+  const kept = await browser.ask('PUT', `${PATH}/picture`, {
+    picture: `data:image/webp;base64,${bytes.toString('base64')}`,
+  })
+  expect(kept.status).toBe(204)
+  const read = await browser.ask('GET', `${PATH}/picture`)
+  expect([read.headers.get('content-type'), Buffer.from(await read.arrayBuffer())]).toEqual(['image/webp', bytes])
+  for (const picture of [
+    'data:image/svg+xml;base64,AAAA',
+    'https://example.org/a.webp',
+    `data:image/webp;base64,${'A'.repeat(70_000)}`,
+  ])
+    expect((await browser.ask('PUT', `${PATH}/picture`, { picture })).status).toBe(422)
+  stored['picture'] = 'data:text/html;base64,AAAA'
+  expect((await browser.ask('GET', `${PATH}/picture`)).status).toBe(204)
 })
 
 test('the page of a public map may be framed by its origins alone, that of any other map by none', async () => {

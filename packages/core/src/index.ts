@@ -1,6 +1,7 @@
 export { Aoi } from './aoi/aoi.ts'
 export type { Bbox } from './aoi/aoi.ts'
-export type { BoxRelation, Ring } from './aoi/edge-bands.ts'
+export { boxRing } from './aoi/box-ring.ts'
+export type { Ring } from './aoi/edge-bands.ts'
 export { readAoi } from './aoi/read-aoi.ts'
 export type { AoiLimits } from './aoi/read-aoi.ts'
 export * from './errors/index.ts'

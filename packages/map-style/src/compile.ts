@@ -80,12 +80,13 @@ function isClustered({ draw, geometry }: VectorLayer): boolean {
   return draw === 'cluster' && geometry === 'point'
 }
 
+/** Tiles in the resolution of the screen: MapLibre replaces `{ratio}` with `@2x` on fine screens, else with nothing. */
 function rasterTiles({ url, bands, stretch, colormap }: RasterLayer): string {
   const query = new URLSearchParams({ url })
   for (const band of bands) query.append('bidx', String(band))
   for (const [from, to] of stretch) query.append('rescale', `${from},${to}`)
   if (colormap !== null && bands.length === 1) query.set('colormap_name', colormap)
-  return `terrane:/raster/v1/tiles/WebMercatorQuad/{z}/{x}/{y}.webp?${query.toString()}`
+  return `terrane:/raster/v1/tiles/WebMercatorQuad/{z}/{x}/{y}{ratio}.webp?${query.toString()}`
 }
 
 function partsOf(layer: MapLayer): StyleLayer[] {

@@ -250,6 +250,24 @@ function allPairs<T>(all: readonly T[]): (readonly [T, T])[] {
   return all.flatMap((a, i) => all.slice(i + 1).map((b) => [a, b] as const))
 }
 
+test('a raster is drawn in the resolution of the screen', () => {
+  const map = mapOf({ by: 'one', color: '#000000' }, [])
+  const raster = {
+    ...map.layers[0]!,
+    kind: 'raster',
+    url: 'storage://a/b.tif',
+    bands: [1],
+    stretch: [],
+    colormap: null,
+  }
+  const layers = [{ ...raster, tileZooms: [3, 9] }] as unknown as MapDocument['layers']
+  const style = addressed(compile({ ...map, layers }), 'https://maps.example.org')
+  expect(validateStyleMin(style as unknown as StyleSpecification)).toEqual([])
+  expect(Object.values(style.sources)[0]!['tiles']).toEqual([
+    'https://maps.example.org/raster/v1/tiles/WebMercatorQuad/{z}/{x}/{y}{ratio}.webp?url=storage%3A%2F%2Fa%2Fb.tif&bidx=1',
+  ])
+})
+
 test('clusters are drawn from tiles that count what the filters leave, with their number upon them', () => {
   const map = mapOf({ by: 'one', color: '#000000' }, [{ property: 'kind', is: 'more', value: 3 }])
   const layers = [{ ...map.layers[0]!, geometry: 'point', draw: 'cluster' }] as MapDocument['layers']

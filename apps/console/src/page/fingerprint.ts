@@ -6,7 +6,7 @@ import { join, relative } from 'node:path'
 export const FINGERPRINT_FILE = 'fingerprint'
 
 /** Workspace packages whose sources are part of the page. */
-export const PAGE_PACKAGES = ['contracts', 'core', 'map-style'] as const
+export const PAGE_PACKAGES = ['contracts', 'core', 'map-style', 'tiling'] as const
 
 /**
  * SHA-256 over everything the page is built from: its sources, those of the packages in it, the build's settings and the

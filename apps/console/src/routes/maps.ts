@@ -39,6 +39,13 @@ const Share = Type.Object(
 /** A style has at most 1 MiB, but JSON escapes can make it longer. */
 const MAP_BYTES = 8 << 20
 
+/** A picture as the database takes it. */
+const PICTURE = /^data:(image\/(?:webp|png));base64,([A-Za-z0-9+/]+={0,2})$/
+const Picture = Type.Object(
+  { picture: Type.String({ maxLength: 65_536, pattern: PICTURE.source, description: 'A WebP or PNG as a data URL.' }) },
+  { additionalProperties: false },
+)
+
 /** Origins in the form of browsers; other texts must not become part of a header. */
 const ORIGIN = /^https?:\/\/[\w.-]+(:\d+)?$/
 const isOrigin = (text: string) => text === '*' || (ORIGIN.test(text) && URL.parse(text)?.origin === text)
@@ -64,6 +71,20 @@ export function mapRoutes(app: Http, keys: Pick<Keys, 'issue' | 'revokeLabelled'
     // A document that cannot be parsed again is refused. The style is computed from the document only.
     const args = { p_id: request.params.id, p_version: version, p_title: title, p_style: compile(documentOf(style)) }
     return pass(reply, await ask(request, reply, projectOf(request).connection.data(), call('save_map', args)))
+  })
+  app.put(
+    '/api/projects/:ref/maps/:id/picture',
+    { schema: { params: Params, body: Picture } },
+    async (request, reply) =>
+      pass(reply, await change(request, reply, { method: 'PATCH', body: JSON.stringify(request.body) })),
+  )
+  app.get('/api/projects/:ref/maps/:id/picture', { schema: { params: Params } }, async (request, reply) => {
+    const found = await readMap<{ picture: string | null }>(request, reply, projectOf(request).connection.data(), DRAWN)
+    const [, type, bytes] = PICTURE.exec(found.picture ?? '') ?? []
+    reply.header('cache-control', 'private, no-cache')
+    // A map without a picture is no error.
+    if (type === undefined || bytes === undefined) return reply.code(204).send()
+    return reply.type(type).send(Buffer.from(bytes, 'base64'))
   })
   app.delete('/api/projects/:ref/maps/:id', { schema: { params: Params } }, async (request, reply) => {
     await close(request, reply, keys)
@@ -134,7 +155,9 @@ async function issueKey(
  * it; the key gives pages of the map's origins access to the map's tables.
  */
 export function publicMapRoutes(app: Http, projects: Pick<Projects, 'open'>): void {
-  app.get('/api/m/:ref/:id', { schema: { params: Params } }, async (request, reply) => {
+  // An id that is none is a wrong link, not a wrong request.
+  const params = Type.Object({ ref: Type.String(), id: Type.String() })
+  app.get('/api/m/:ref/:id', { schema: { params } }, async (request, reply) => {
     const connection = await projects.open(request.params.ref)
     const to = connection.data()
     const { style, publishable_key: key } = await readMap<PublicMap>(request, reply, to, PUBLIC)
@@ -161,6 +184,7 @@ export async function placesOf(
 }
 
 const STORED = { of: '/rest/v1/maps', select: 'version,style' }
+const DRAWN = { of: '/rest/v1/maps', select: 'picture' }
 const PUBLIC = { of: '/rest/v1/public_maps', select: 'style,publishable_key,origins' }
 
 async function readMap<T>(

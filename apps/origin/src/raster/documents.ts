@@ -1,3 +1,4 @@
+import { boxRing } from '@terrane/core'
 import { boundsBetween, type RasterDescription, type TileSet } from '@terrane/tiling/raster'
 import type { FastifyRequest } from 'fastify'
 import { MAX_ZOOM } from './addresses.ts'
@@ -94,7 +95,7 @@ export function infoFeature(about: RasterDescription, epsg: number | null): obje
   const unwrapped = [west, south, east < west ? east + 360 : east, north] as const
   const bbox =
     about.epsg === null ? boundsBetween(unwrapped, 4326, epsg) : boundsBetween(about.ownBounds, about.epsg, epsg)
-  const geometry = { type: 'Polygon', coordinates: [ringOf(bbox)] }
+  const geometry = { type: 'Polygon', coordinates: [boxRing(bbox)] }
   return { type: 'Feature', bbox, geometry, properties }
 }
 
@@ -103,20 +104,10 @@ type Box = RasterDescription['bounds']
 /** A box as a polygon; over the antimeridian one on each side. */
 function areaOf(box: Box): object {
   const [west, south, east, north] = box
-  if (west <= east) return { type: 'Polygon', coordinates: [ringOf(box)] }
+  if (west <= east) return { type: 'Polygon', coordinates: [boxRing(box)] }
   const parts = [
     [west, south, 180, north],
     [-180, south, east, north],
   ] as const
-  return { type: 'MultiPolygon', coordinates: parts.map((part) => [ringOf(part)]) }
-}
-
-function ringOf([west, south, east, north]: Box): number[][] {
-  return [
-    [west, south],
-    [east, south],
-    [east, north],
-    [west, north],
-    [west, south],
-  ]
+  return { type: 'MultiPolygon', coordinates: parts.map((part) => [boxRing(part)]) }
 }

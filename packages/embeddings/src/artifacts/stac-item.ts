@@ -1,3 +1,4 @@
+import { boxRing } from '@terrane/core'
 import type { BoundingBox } from './wkb.ts'
 
 /** A title with an optional link. */
@@ -51,21 +52,13 @@ export interface StacItem {
  * Source: STAC 1.0.0; STAC embeddings extension v0.0.1.
  */
 export function stacItem(request: StacItemRequest): StacItem {
-  const [west, south, east, north] = request.bbox
-  const ring = [
-    [west, south],
-    [east, south],
-    [east, north],
-    [west, north],
-    [west, south],
-  ]
   return {
     type: 'Feature',
     stac_version: '1.0.0',
     stac_extensions: ['https://stac-extensions.github.io/embeddings/v0.0.1/schema.json'],
     id: request.id,
     bbox: request.bbox,
-    geometry: { type: 'Polygon', coordinates: [ring] },
+    geometry: { type: 'Polygon', coordinates: [boxRing(request.bbox)] },
     properties: {
       ...(request.until === undefined
         ? { datetime: request.datetime }

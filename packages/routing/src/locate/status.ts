@@ -1,3 +1,4 @@
+import { boxRing } from '@terrane/core'
 import type { Action } from '../actions.ts'
 import type { Ground } from '../ground.ts'
 import { factsOf } from '../network/network.ts'
@@ -48,14 +49,7 @@ export function statusOf({ network, builtAt }: Ground, request: Json, actions: r
 
 /** The box around all nodes, as a collection of one polygon. */
 function boxOf({ nodeLon, nodeLat }: { nodeLon: Int32Array; nodeLat: Int32Array }): Readonly<Record<string, unknown>> {
-  const [west, south, east, north] = [least(nodeLon), least(nodeLat), most(nodeLon), most(nodeLat)]
-  const ring = [
-    [west, south],
-    [east, south],
-    [east, north],
-    [west, north],
-    [west, south],
-  ]
+  const ring = boxRing([least(nodeLon), least(nodeLat), most(nodeLon), most(nodeLat)])
   return {
     type: 'FeatureCollection',
     features: [{ type: 'Feature', properties: { id: 1 }, geometry: { type: 'Polygon', coordinates: [ring] } }],

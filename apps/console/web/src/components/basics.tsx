@@ -102,13 +102,15 @@ export function Code({ text, label }: { text: string; label: string }): JSX.Elem
   )
 }
 
-export function CopyButton({ text }: { text: string }): JSX.Element {
+/** Copies a text; absent where the browser has no clipboard, as on pages without TLS. */
+export function CopyButton({ text }: { text: string }): JSX.Element | null {
   const [copied, setCopied] = useState(false)
   useEffect(() => {
     if (!copied) return
     const timer = setTimeout(() => setCopied(false), 1500)
     return () => clearTimeout(timer)
   }, [copied])
+  if (!('clipboard' in navigator)) return null
   return (
     <button
       type="button"

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { formatNumber } from '../lib/format.ts'
 import type { Row } from '../lib/sql.ts'
 import { Button, IconButton } from './basics.tsx'
@@ -132,6 +133,11 @@ function Field(props: {
   onText: (to: string | null) => Promise<boolean>
 }): JSX.Element {
   const { text, label, onText } = props
+  const box = useRef<HTMLInputElement>(null)
+  // Rows are read again after each change, which must not undo what is being typed.
+  useLayoutEffect(() => {
+    if (box.current && box.current !== document.activeElement) box.current.value = text ?? ''
+  })
   const take = async (input: HTMLInputElement) => {
     if (!(await onText(input.value === '' ? null : input.value))) input.value = text ?? ''
   }
@@ -140,7 +146,7 @@ function Field(props: {
       class="input cell"
       aria-label={label}
       placeholder={text === null ? 'no value' : 'empty text'}
-      value={text ?? ''}
+      ref={box}
       onChange={(event) => void take(event.currentTarget)}
       onKeyDown={(event) => {
         if (event.key === 'Enter') event.currentTarget.blur()

@@ -1,4 +1,4 @@
-import { readAoi } from '@terrane/core'
+import { readAoi, boxRing } from '@terrane/core'
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
@@ -161,21 +161,11 @@ function BoxInputs({ onBox }: { onBox: (geojson: string) => void }): JSX.Element
           </label>
         ))}
       </div>
-      <Button kind="small" disabled={!usable} onClick={() => onBox(textOf([[rectangle(west, south, east, north)]]))}>
+      <Button kind="small" disabled={!usable} onClick={() => onBox(textOf([[boxRing([west, south, east, north])]]))}>
         Use this box
       </Button>
     </fieldset>
   )
-}
-
-function rectangle(west: number, south: number, east: number, north: number): [number, number][] {
-  return [
-    [west, south],
-    [east, south],
-    [east, north],
-    [west, north],
-    [west, south],
-  ]
 }
 
 function describe(text: string): string {

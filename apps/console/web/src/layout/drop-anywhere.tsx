@@ -1,13 +1,22 @@
+import { uuidv7 } from '@terrane/core'
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { lazyComponent } from '../components/lazy.tsx'
+import { filesOfDrop, groupsOf } from '../lib/drop-groups.ts'
 
 const DropImport = lazyComponent(() => import('./drop-import.tsx').then((module) => module.DropImport))
 
-/** Accepts files that are dropped anywhere on the page, except on an upload box. */
+/** A data set that was dropped, or the reason why a drop was refused. */
+interface Drop {
+  readonly id: string
+  readonly files: readonly File[]
+  readonly refusal: unknown
+}
+
+/** Accepts files and folders that are dropped anywhere on the page, except on an upload box. */
 export function DropAnywhere({ projectRef }: { projectRef: string }): JSX.Element {
   const [isOver, setOver] = useState(false)
-  const [drops, setDrops] = useState<readonly { readonly id: string; readonly files: readonly File[] }[]>([])
+  const [drops, setDrops] = useState<readonly Drop[]>([])
   useEffect(() => {
     const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false
     const isTaken = (event: DragEvent) => (event.target as Element).closest?.('.upload-box') !== null
@@ -16,13 +25,21 @@ export function DropAnywhere({ projectRef }: { projectRef: string }): JSX.Elemen
       event.preventDefault()
       setOver(!isTaken(event))
     }
+    const add = (groups: readonly (readonly File[])[], refusal: unknown = null) =>
+      setDrops((now) => [...now, ...groups.map((files) => ({ id: uuidv7(), files, refusal }))])
+    const take = async (transfer: DataTransfer) => {
+      try {
+        add(groupsOf(await filesOfDrop(transfer)))
+      } catch (error) {
+        add([[]], error)
+      }
+    }
     const leave = (event: DragEvent) => event.relatedTarget === null && setOver(false)
     const drop = (event: DragEvent) => {
       setOver(false)
       if (!hasFiles(event)) return
       event.preventDefault()
-      const files = [...(event.dataTransfer?.files ?? [])]
-      if (files.length > 0 && !isTaken(event)) setDrops((now) => [...now, { id: crypto.randomUUID(), files }])
+      if (event.dataTransfer && !isTaken(event)) void take(event.dataTransfer)
     }
     document.addEventListener('dragover', over)
     document.addEventListener('dragleave', leave)
@@ -37,12 +54,13 @@ export function DropAnywhere({ projectRef }: { projectRef: string }): JSX.Elemen
     <>
       {isOver && <div class="drop-veil">Drop to see it on a map</div>}
       <div class="drop-cards">
-        {drops.map(({ id, files }) => (
+        {drops.map(({ id, files, refusal }) => (
           <DropImport
             key={id}
             id={id}
             projectRef={projectRef}
             files={files}
+            refusal={refusal}
             onClose={() => setDrops((now) => now.filter((drop) => drop.id !== id))}
           />
         ))}

@@ -14,6 +14,9 @@ import { formOf, taskFor } from '../lib/task-for-file.ts'
 import { uploadFile } from '../lib/uploads.ts'
 import { useJob } from '../pages/jobs/use-job.ts'
 
+/** Tables of imports that this page began, by project. Two files that are dropped together may have the same name. */
+const begunTables = new Map<string, readonly string[]>()
+
 interface Progress {
   readonly name: string
   readonly percent: number
@@ -30,15 +33,17 @@ export function DropImport(props: {
   projectRef: string
   id: string
   files: readonly File[]
+  /** Reason why nothing of the drop is imported; null when it is. */
+  refusal: unknown
   onClose: () => void
 }): JSX.Element {
-  const { projectRef, id, files, onClose } = props
+  const { projectRef, id, files, refusal, onClose } = props
   const [progress, setProgress] = useState<Progress>({
-    name: files[0]?.name ?? '',
+    name: files[0]?.name ?? 'Dropped files',
     percent: 0,
     form: null,
     job: null,
-    problem: null,
+    problem: refusal === null ? null : toProblem(refusal),
   })
   const isShown = useRef(false)
   const onDone = () => {
@@ -47,6 +52,7 @@ export function DropImport(props: {
   }
   const show = (change: Partial<Progress>) => setProgress((now) => ({ ...now, ...change }))
   useEffect(() => {
+    if (refusal !== null) return
     const abort = new AbortController()
     const { signal } = abort
     const withdraw = () => void giveDropped({ id, tables: [], rasters: [] }, false)
@@ -61,6 +67,7 @@ export function DropImport(props: {
     }
   }, [])
   const { name, percent, form, job, problem } = progress
+  useStayingAsked(percent < 100 && problem === null)
   return (
     <section class="drop-card card" aria-label="Dropped file">
       <div class="row">
@@ -78,6 +85,16 @@ export function DropImport(props: {
       )}
     </section>
   )
+}
+
+/** Asks before the page is left, because that ends an upload. Later the import continues without the page. */
+function useStayingAsked(isUploading: boolean): void {
+  useEffect(() => {
+    if (!isUploading) return
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
+    addEventListener('beforeunload', ask)
+    return () => removeEventListener('beforeunload', ask)
+  }, [isUploading])
 }
 
 /** Follows an import to its end, then adds its tables. */
@@ -144,7 +161,10 @@ async function take(
   } else if (fitting.task === 'ogr2ogrImport') {
     const { storagePath = '{}', tableName = 'data' } = fitting.presets
     const taken = (await readTables(ref, signal)).map(({ table_name: name }) => name)
-    const body = { storagePath: JSON.parse(storagePath) as unknown, tableName: freeName(tableName, taken) }
+    const begun = begunTables.get(ref) ?? []
+    const freeTable = freeName(tableName, [...taken, ...begun])
+    begunTables.set(ref, [...begun, freeTable])
+    const body = { storagePath: JSON.parse(storagePath) as unknown, tableName: freeTable }
     signal.throwIfAborted()
     show({ job: await submitJob(ref, fitting.task, body) })
     // An import of OpenStreetMap data needs an area, which the user chooses in a form.

@@ -68,6 +68,16 @@ export async function saveMap(ref: string, id: string, version: number, map: Map
   return (await request<{ version: number }>('PUT', mapPath(ref, id), body)).version
 }
 
+/** URL of the small picture of a map; empty for a map without one. */
+export function pictureUrl(ref: string, id: string): string {
+  return `${mapPath(ref, id)}/picture`
+}
+
+/** Stores the small picture of a map, a data URL. */
+export function savePicture(ref: string, id: string, picture: string): Promise<void> {
+  return request('PUT', pictureUrl(ref, id), { picture })
+}
+
 export function deleteMap(ref: string, id: string): Promise<void> {
   return request('DELETE', mapPath(ref, id))
 }

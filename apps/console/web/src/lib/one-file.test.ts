@@ -25,3 +25,13 @@ test('what is missing is named, and files that do not belong together are refuse
   })
   await expect(oneFile([file('a.csv'), file('b.csv')])).rejects.toMatchObject({ message: '2 files at once' })
 })
+
+test('a folder of a geodatabase becomes a zip of its name, and a file of a folder keeps its own name', async () => {
+  const made = await oneFile([file('in/City.gdb/a1.gdbtable'), file('in/City.gdb/gdb')])
+  expect(made.name).toBe('City.gdb.zip')
+  expect(Object.keys(unzipSync(new Uint8Array(await made.arrayBuffer())))).toEqual([
+    'City.gdb/a1.gdbtable',
+    'City.gdb/gdb',
+  ])
+  expect((await oneFile([file('in/parks.csv')])).name).toBe('parks.csv')
+})

@@ -1,15 +1,18 @@
 import { TerraneError, datasetFiles, mainOfDataset } from '@terrane/core'
 
 /**
- * One file from a choice of files: the file itself, or the files of a Shapefile or MapInfo data set as a zip.
+ * One file from a choice of files: the file itself, or the files of a Shapefile, of a MapInfo data set or of a folder
+ * of a File Geodatabase as a zip.
  *
  * @throws FILES_NOT_ONE with the missing files, or when the files do not belong together
  */
 export async function oneFile(files: readonly File[]): Promise<File> {
   const names = files.map(({ name }) => name)
   const main = mainOfDataset(names)
+  const database = databasePath(names[0] ?? '')
+  if (database !== null) return zipOf(files, `${database.split('/')[0]}.zip`)
   if (main === null) {
-    if (files.length === 1) return files[0]!
+    if (files.length === 1) return plainNamed(files[0]!)
     throw refusal(
       `${names.length} files at once`,
       'Upload one file at a time, or a zip. Only the parts of a Shapefile or MapInfo data set can be chosen together.',
@@ -23,11 +26,33 @@ export async function oneFile(files: readonly File[]): Promise<File> {
       `Choose ${others} together with it, and ${stem}.prj if there is one; or a zip of all.`,
     )
   }
-  return new File(await pack(files), `${stem}.zip`, { type: 'application/zip' })
+  return zipOf(files, `${baseOf(stem)}.zip`)
 }
 
-/** The bytes of an uncompressed zip of files. */
-async function pack(files: readonly File[]): Promise<BlobPart[]> {
+/** The path of a file from the folder of its File Geodatabase on; null for other files. */
+function databasePath(path: string): string | null {
+  const folders = path.split('/')
+  const at = folders.findIndex((name, i) => i < folders.length - 1 && /\.gdb$/i.test(name))
+  return at < 0 ? null : folders.slice(at).join('/')
+}
+
+const baseOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
+
+/** A file of a folder under its own name. */
+function plainNamed(file: File): File {
+  return file.name.includes('/') ? new File([file], baseOf(file.name), { type: file.type }) : file
+}
+
+/** An uncompressed zip of files, each under the path that `pathOf` gives. */
+export async function zipOf(
+  files: readonly File[],
+  name: string,
+  pathOf: (file: File) => string = ({ name: path }) => databasePath(path) ?? baseOf(path),
+): Promise<File> {
+  return new File(await pack(files, pathOf), name, { type: 'application/zip' })
+}
+
+async function pack(files: readonly File[], pathOf: (file: File) => string): Promise<BlobPart[]> {
   // The code is loaded only for data sets of several files.
   const { Zip, ZipPassThrough } = await import('fflate')
   const parts: BlobPart[] = []
@@ -36,7 +61,7 @@ async function pack(files: readonly File[]): Promise<BlobPart[]> {
     parts.push(bytes)
   })
   for (const file of files) {
-    const entry = new ZipPassThrough(file.name)
+    const entry = new ZipPassThrough(pathOf(file))
     zip.add(entry)
     const reader = file.stream().getReader()
     for (let next = await reader.read(); !next.done; next = await reader.read()) entry.push(next.value)

@@ -1,4 +1,4 @@
-import { tableNameOf } from '@terrane/core'
+import { tableNameOf, boxRing } from '@terrane/core'
 import type { Box } from '../map/graticule.ts'
 import { BUILT_IN_MODEL } from './models.ts'
 
@@ -16,7 +16,7 @@ export function taskFor(
     const presets = {
       areaName: name.slice(0, name.indexOf('.')),
       source: JSON.stringify({ kind: 'storage', ...place }),
-      ...(extent && { aoiGeoJson: JSON.stringify(polygonOf(extent)) }),
+      ...(extent && { aoiGeoJson: JSON.stringify({ type: 'Polygon', coordinates: [boxRing(extent)] }) }),
     }
     return { task: 'osmImportArea', label: 'Import the map data', presets }
   }
@@ -33,12 +33,4 @@ export function taskFor(
 /** URL of the form of a suitable task, with its fields filled in. */
 export function formOf(ref: string, { task, presets }: Pick<ReturnType<typeof taskFor>, 'task' | 'presets'>): string {
   return `/p/${ref}/new/${task}?${new URLSearchParams(presets).toString()}`
-}
-
-function polygonOf([west, south, east, north]: Box): GeoJSON.Polygon {
-  const ring = [west, south, east, south, east, north, west, north, west, south]
-  return {
-    type: 'Polygon',
-    coordinates: [Array.from({ length: 5 }, (_, i) => [ring[2 * i] ?? 0, ring[2 * i + 1] ?? 0])],
-  }
 }

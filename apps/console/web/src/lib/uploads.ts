@@ -1,3 +1,4 @@
+import { uuidv7 } from '@terrane/core'
 import { projectPath, request, session } from './api.ts'
 import { readBuckets } from './files.ts'
 
@@ -20,7 +21,9 @@ export async function uploadFile(
 ): Promise<string> {
   // The code is loaded only for uploads.
   const [{ Upload }] = await Promise.all([import('tus-js-client'), makeBucket(ref)])
-  let key = `${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}/${safeName(file.name)}`
+  // Files of one name may be uploaded in the same second, from two folders that are dropped together.
+  const time = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
+  let key = `${time}-${uuidv7().slice(-8)}/${safeName(file.name)}`
   await new Promise<void>((resolve, reject) => {
     const metadata = { bucketName: UPLOADS, objectName: key, contentType: file.type || 'application/octet-stream' }
     const upload = new Upload(file, {

@@ -37,7 +37,7 @@ export function showImagery(map: MapLibreMap, image: TableImagery | null, beneat
   const [west, south, east, north] = imagery.geographic_bounds
   map.addSource(SOURCE, {
     type: 'raster',
-    tiles: [`${location.origin}${rasterPath(ref, 'tiles/WebMercatorQuad/{z}/{x}/{y}.webp', table)}`],
+    tiles: [`${location.origin}${rasterPath(ref, 'tiles/WebMercatorQuad/{z}/{x}/{y}{ratio}.webp', table)}`],
     tileSize: 256,
     minzoom: Math.max(0, imagery.minzoom - 2),
     maxzoom: imagery.maxzoom,

@@ -1,3 +1,4 @@
+import { uuidv7 } from '@terrane/core'
 import {
   breaksOf,
   type ClassMethod,
@@ -24,7 +25,7 @@ export interface RasterInfo {
   readonly shown: { readonly bidx: readonly number[]; readonly rescale: readonly (readonly [number, number])[] | null }
 }
 
-const newId = () => crypto.randomUUID().slice(0, 8)
+const newId = () => uuidv7().slice(-8)
 const ANY_ZOOM = [0, 24] as const
 /** Outlines are thin for layers with more rows. */
 const MOST_OUTLINED = 5000

@@ -3,6 +3,9 @@ import type { Map as MapLibreMap } from 'maplibre-gl'
 /** Pixels per CSS pixel of a printed map: 192 dots per inch. */
 const PRINTED_RATIO = 2
 
+/** Size of a picture in a list of maps. */
+const SMALL = { width: 480, height: 270 }
+
 /**
  * Opens the browser's dialog to print a map or save it as PDF: one page of A4 in landscape with title, legend, scale
  * and attribution. The map is first redrawn in the size of the page, so that its scale is right on paper.
@@ -62,6 +65,22 @@ export function pngOf(map: MapLibreMap): Promise<Blob> {
     void map.once('render', () =>
       map.getCanvas().toBlob((blob) => (blob ? resolve(blob) : reject(new Error('The map has no picture.')))),
     )
+    map.triggerRepaint()
+  })
+}
+
+/** The middle of the map as a small WebP, in a data URL. It is read in the frame in which it is drawn. */
+export function smallPictureOf(map: MapLibreMap): Promise<string> {
+  return new Promise((resolve) => {
+    void map.once('render', () => {
+      const drawn = map.getCanvas()
+      const canvas = Object.assign(document.createElement('canvas'), SMALL)
+      const scale = Math.max(SMALL.width / drawn.width, SMALL.height / drawn.height)
+      const [width, height] = [drawn.width * scale, drawn.height * scale]
+      const context = canvas.getContext('2d')!
+      context.drawImage(drawn, (SMALL.width - width) / 2, (SMALL.height - height) / 2, width, height)
+      resolve(canvas.toDataURL('image/webp', 0.7))
+    })
     map.triggerRepaint()
   })
 }

@@ -44,8 +44,8 @@ export function PublicMapPage(): JSX.Element {
   if (!document_) return <Loading what="Opening the map" />
   return (
     <main class="public-map">
-      <h1 class="visually-hidden">{document_.title}</h1>
       <MapCanvas label={`Map ${document_.title}`} projectRef={path} onMap={setMap}>
+        <h1 class="map-title card truncate">{document_.title}</h1>
         <Legend layers={document_.layers} />
         {hidden.length > 0 && (
           <div class="hint-bar" role="status">

@@ -34,10 +34,11 @@ export interface PmtilesArchive extends Disposable {
 
 /** Puts header, directories and metadata before the tiles; the archive owns the writer from then on. */
 export function assembleArchive(writer: TileWriter, facts: ArchiveFacts): PmtilesArchive {
-  const { root, leaves } = buildDirectories(writer.entries)
+  const { root, leaves } = buildDirectories(writer.entries, gzipBest)
   const metadata = gzipBest(new TextEncoder().encode(JSON.stringify(facts.metadata)))
   const center = centerOf(writer.largest.tileId, facts.bounds)
   const header = writeHeader({
+    tiles: 'mvt',
     rootLength: root.length,
     metadataLength: metadata.length,
     leavesLength: leaves.length,

@@ -1,10 +1,12 @@
 import { GrowingBytes } from '../bytes/growing-bytes.ts'
 import { writeVarint53 } from '../bytes/varint.ts'
-import { gzipBest } from '../tile/gzip.ts'
 
 /** Header and root directory must fit into the first 16 KiB, which readers fetch first. */
 const ROOT_LIMIT = 16384 - 127
 const FIRST_LEAF_ENTRIES = 4096
+
+/** Compresses a directory. Browsers and Node have other libraries for it. */
+export type Gzip = (bytes: Uint8Array) => Uint8Array
 
 /** Runs of tiles with the same content, by ascending TileID. */
 export class TileEntries {
@@ -42,7 +44,7 @@ export class TileEntries {
   }
 
   /** Entries `[from, to)` as a compressed directory (PMTiles v3, section 4.2). */
-  serialize(from: number, to: number): Uint8Array {
+  serialize(from: number, to: number, gzip: Gzip): Uint8Array {
     const out = new GrowingBytes(1 << 12)
     const write = (value: number) => {
       out.ensure(8)
@@ -56,7 +58,7 @@ export class TileEntries {
       const follows = i > from && this.#offsets[i] === this.#offsets[i - 1]! + this.#lengths[i - 1]!
       write(follows ? 0 : this.#offsets[i]! + 1)
     }
-    return gzipBest(out.written())
+    return gzip(out.written())
   }
 
   #grow(): void {
@@ -69,18 +71,18 @@ export class TileEntries {
 }
 
 /** The directories of an archive: all entries in the root if they fit, else in leaves of equal size. */
-export function buildDirectories(entries: TileEntries): { root: Uint8Array; leaves: Uint8Array } {
-  let root = entries.serialize(0, entries.count)
+export function buildDirectories(entries: TileEntries, gzip: Gzip): { root: Uint8Array; leaves: Uint8Array } {
+  let root = entries.serialize(0, entries.count, gzip)
   if (root.length <= ROOT_LIMIT) return { root, leaves: new Uint8Array(0) }
   for (let size = FIRST_LEAF_ENTRIES; ; size = Math.ceil(size * 1.5)) {
     const index = new TileEntries()
     const leaves = new GrowingBytes(1 << 16)
     for (let from = 0; from < entries.count; from += size) {
-      const leaf = entries.serialize(from, Math.min(entries.count, from + size))
+      const leaf = entries.serialize(from, Math.min(entries.count, from + size), gzip)
       index.push(entries.tileId(from), leaves.at, leaf.length, 0)
       leaves.append(leaf, 0, leaf.length)
     }
-    root = index.serialize(0, index.count)
+    root = index.serialize(0, index.count, gzip)
     if (root.length <= ROOT_LIMIT) return { root, leaves: leaves.written() }
   }
 }

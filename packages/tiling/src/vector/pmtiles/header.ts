@@ -2,9 +2,12 @@
 export const HEADER_LENGTH = 127
 
 const GZIP_COMPRESSION = 2
-const MVT_TILES = 1
+const NO_COMPRESSION = 1
+const TILE_TYPES = { mvt: 1, png: 2, jpeg: 3, webp: 4 } as const
 
 export interface HeaderFields {
+  /** Format of the tiles; vector tiles are gzipped, pictures are not. */
+  readonly tiles: keyof typeof TILE_TYPES
   readonly rootLength: number
   readonly metadataLength: number
   readonly leavesLength: number
@@ -21,7 +24,7 @@ export interface HeaderFields {
   readonly center: readonly [number, number]
 }
 
-/** The header of a clustered archive of gzipped vector tiles (PMTiles v3, section 3): sections follow one another. */
+/** The header of a clustered archive (PMTiles v3, section 3): sections follow one another. */
 export function writeHeader(fields: HeaderFields): Uint8Array {
   const bytes = new Uint8Array(HEADER_LENGTH)
   const view = new DataView(bytes.buffer)
@@ -39,7 +42,8 @@ export function writeHeader(fields: HeaderFields): Uint8Array {
     view.setBigUint64(at, BigInt(count), true)
     at += 8
   }
-  bytes.set([1, GZIP_COMPRESSION, GZIP_COMPRESSION, MVT_TILES, fields.minZoom, fields.maxZoom], at)
+  const compression = fields.tiles === 'mvt' ? GZIP_COMPRESSION : NO_COMPRESSION
+  bytes.set([1, GZIP_COMPRESSION, compression, TILE_TYPES[fields.tiles], fields.minZoom, fields.maxZoom], at)
   at += 6
   for (const degrees of fields.bounds) {
     view.setInt32(at, Math.round(degrees * 1e7), true)

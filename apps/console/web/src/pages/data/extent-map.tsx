@@ -1,3 +1,4 @@
+import { boxRing } from '@terrane/core'
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
@@ -16,15 +17,7 @@ export function ExtentMap({ projectRef, extent }: { projectRef: string; extent: 
     if (map) lookAt(map, extent, 14)
   }, [map, extent])
   useEffect(() => {
-    const [west, south, east, north] = extent
-    const ring: [number, number][] = [
-      [west, south],
-      [east, south],
-      [east, north],
-      [west, north],
-      [west, south],
-    ]
-    if (map) showArea(map, [[ring]], dark)
+    if (map) showArea(map, [[boxRing(extent)]], dark)
   }, [map, extent, dark])
   return <MapCanvas label="Extent of the file" projectRef={projectRef} onMap={setMap} />
 }

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Map as MapLibreMap, MapMouseEvent } from 'maplibre-gl'
 import type { MapDocument, MapLayer } from '@terrane/map-style'
 import { Button, IconButton, Notice, ProblemNotice } from '../../components/basics.tsx'
-import type { KeptMap } from '../../lib/maps.ts'
+import { savePicture, type KeptMap } from '../../lib/maps.ts'
 import { isDropWaiting } from '../../lib/dropped.ts'
 import { formatNumber } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
@@ -11,6 +11,7 @@ import { navigate } from '../../lib/router.tsx'
 import { drawnLayers } from '../../map/draw-map.ts'
 import { lookAt } from '../../map/look-at.ts'
 import { MapCanvas } from '../../map/map-canvas.tsx'
+import { smallPictureOf } from '../../map/print-map.ts'
 import { FeatureCard, type ClickedFeature } from '../map/feature-card.tsx'
 import { AddLayer } from './add-layer.tsx'
 import { Compare, useDrawn, usePair } from './compare.tsx'
@@ -22,6 +23,8 @@ import { useDropped } from './use-dropped.ts'
 import { useMap, type EditedMap, type SaveState } from './use-map.ts'
 
 const MAX_CLICKED = 8
+/** Time from a save to the picture of the map. */
+const PICTURE_MS = 1000
 /** Initial title of a map without layers. */
 export const NEW_MAP = 'New map'
 const SAID: Readonly<Record<SaveState, string>> = {
@@ -45,6 +48,7 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
   const [clicked, setClicked] = useState<readonly ClickedFeature[]>([])
   const { pair, setPair, drawn } = usePair(document_)
   useDrawn(map, drawn, project.ref)
+  usePicture(project.ref, kept, edited.version, map)
   useDraftAddress(edited.version, `/p/${project.ref}/maps/${kept.id}`)
   useClicks(map, document_, setClicked)
   useKeys(edited)
@@ -116,6 +120,26 @@ function Hint({ previewed, isEmpty }: { previewed: number; isEmpty: boolean }): 
       {previewed > 0 ? `Preview of ${formatNumber(previewed)} features` : 'Drop a file here, or add a layer'}
     </div>
   )
+}
+
+/** Stores a small picture of the map, for lists, once it is drawn after a save. */
+function usePicture(ref: string, { id, version: opened }: KeptMap, version: number, map: MapLibreMap | null): void {
+  useEffect(() => {
+    if (!map || version === opened) return
+    // A map without its picture is whole, so a failure is not reported.
+    const keep = () =>
+      void smallPictureOf(map)
+        .then((picture) => savePicture(ref, id, picture))
+        .catch(() => {})
+    const timer = setTimeout(() => {
+      void map.once('idle', keep)
+      map.triggerRepaint()
+    }, PICTURE_MS)
+    return () => {
+      clearTimeout(timer)
+      map.off('idle', keep)
+    }
+  }, [map, version])
 }
 
 /** A draft gets the address of its map when it is saved. */

@@ -11,7 +11,9 @@ import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
 import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
+import { saveBlob } from '../../lib/save-blob.ts'
 import { pngOf, printMap } from '../../map/print-map.ts'
+import { SavePage } from './save-page.tsx'
 import type { EditedMap } from './use-map.ts'
 
 interface MenuProps {
@@ -25,7 +27,7 @@ interface MenuProps {
 /** Share, versions and files of a map. */
 export function MapMenu(props: MenuProps): JSX.Element {
   const { project, kept, edited, map } = props
-  const [open, setOpen] = useState<'share' | 'versions' | null>(null)
+  const [open, setOpen] = useState<'share' | 'versions' | 'page' | null>(null)
   const name = edited.map.title.replaceAll(/[^\p{L}\p{N}]+/gu, '-').toLowerCase() || 'map'
   return (
     <>
@@ -51,6 +53,7 @@ export function MapMenu(props: MenuProps): JSX.Element {
               {item('Versions', () => setOpen('versions'))}
               {item('Save as PNG', () => map && void pngOf(map).then((blob) => saveBlob(blob, `${name}.png`)))}
               {item('Print, or save as PDF', () => map && void printMap(map))}
+              {item('Save as static page', () => map && setOpen('page'))}
               {item('Save as style JSON', () => void saveStyle(project, edited, `${name}.json`))}
               <Link class="item" href={`/p/${project.ref}/maps`}>
                 All maps
@@ -60,6 +63,9 @@ export function MapMenu(props: MenuProps): JSX.Element {
         }}
       </Menu>
       {open === 'share' && <Share project={project} kept={kept} edited={edited} onClose={() => setOpen(null)} />}
+      {open === 'page' && map && (
+        <SavePage map={map} document_={edited.map} name={name} onClose={() => setOpen(null)} />
+      )}
       {open === 'versions' && <Versions {...props} onClose={() => setOpen(null)} />}
     </>
   )
@@ -151,10 +157,19 @@ function Addresses({ path }: { path: string }): JSX.Element {
   const link = `${location.origin}${path}`
   return (
     <>
-      <Code label="Link" text={link} />
-      <Code label="Embed" text={`<iframe src="${link}" width="800" height="500" style="border: 0"></iframe>`} />
-      <Code label="Style for MapLibre" text={`${location.origin}/api${path}`} />
+      <Labelled label="Link" text={link} />
+      <Labelled label="Embed" text={`<iframe src="${link}" width="800" height="500" style="border: 0"></iframe>`} />
+      <Labelled label="Style for MapLibre" text={`${location.origin}/api${path}`} />
     </>
+  )
+}
+
+function Labelled(props: { label: string; text: string }): JSX.Element {
+  return (
+    <div>
+      <span class="small dim">{props.label}</span>
+      <Code {...props} />
+    </div>
   )
 }
 
@@ -203,13 +218,7 @@ function Versions({ project, kept, edited, onClose }: MenuProps & { onClose: () 
 async function saveStyle(project: Project, { map }: EditedMap, name: string): Promise<void> {
   const { url } = await readKeys(project.ref)
   const style = addressed(compile(map), url ?? location.origin)
-  saveBlob(new Blob([JSON.stringify(style, null, 2)], { type: 'application/json' }), name)
-}
-
-function saveBlob(blob: Blob, name: string): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(blob)
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
+  // Other programs do not know MapLibre's word for the resolution of the screen.
+  const text = JSON.stringify(style, null, 2).replaceAll('{y}{ratio}.webp', '{y}.webp')
+  saveBlob(new Blob([text], { type: 'application/json' }), name)
 }

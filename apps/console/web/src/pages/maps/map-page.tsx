@@ -1,3 +1,4 @@
+import { uuidv7 } from '@terrane/core'
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { MapDocument, MapLayer } from '@terrane/map-style'
@@ -12,7 +13,7 @@ import { MapEditor, NEW_MAP } from './map-editor.tsx'
 /** A map of the project; `new` is a draft of the table or raster that `?table=` or `?raster=` names. */
 export function EditMapPage({ project, id }: { project: Project; id: string }): JSX.Element {
   const { query } = usePlace()
-  const [draftId] = useState(() => crypto.randomUUID())
+  const [draftId] = useState(() => uuidv7())
   const [asked] = useState({ table: query.get('table'), raster: query.get('raster') })
   const [again, setAgain] = useState(0)
   // The draft was saved as a map; a reload shows the stored map.

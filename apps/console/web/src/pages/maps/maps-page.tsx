@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { Empty, IconButton, Loading, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { formatAgo } from '../../lib/format.ts'
-import { deleteMap, readMaps } from '../../lib/maps.ts'
+import { deleteMap, pictureUrl, readMaps } from '../../lib/maps.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
 import { useAction } from '../../lib/use-action.ts'
@@ -40,7 +40,8 @@ export function MapsPage({ project }: { project: Project }): JSX.Element {
         {maps.value?.map(({ id, title, version, is_public: isPublic, updated_at: updatedAt }) => (
           <li key={id} class="card">
             <Link href={`${base}/maps/${id}`}>
-              <Icon name="map" size={20} /> <strong class="truncate">{title}</strong>
+              <Picture src={pictureUrl(project.ref, id)} />
+              <strong class="truncate">{title}</strong>
             </Link>
             <span class="small dim nums">
               {formatAgo(updatedAt)}, version {version}
@@ -59,5 +60,15 @@ export function MapsPage({ project }: { project: Project }): JSX.Element {
         ))}
       </ul>
     </div>
+  )
+}
+
+/** The small picture of a map; an icon for a map without one. */
+function Picture({ src }: { src: string }): JSX.Element {
+  return (
+    <span class="map-picture">
+      <Icon name="map" size={20} />
+      <img src={src} alt="" loading="lazy" onError={({ currentTarget }) => currentTarget.remove()} />
+    </span>
   )
 }
