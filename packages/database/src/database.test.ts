@@ -23,6 +23,14 @@ test('the capabilities say which server it is', () => {
   expect(capabilities.version).toBeGreaterThanOrEqual(150000)
 })
 
+test.runIf(testLane() === 'postgres')(
+  'statements are not compiled, which takes seconds for some of PostGIS',
+  async () => {
+    const { rows } = await test_.database.query('show jit')
+    expect(rows).toEqual([{ jit: 'off' }])
+  },
+)
+
 test('a server that cannot be reached is DATABASE_UNAVAILABLE', async () => {
   await expect(openDatabase({ url: 'postgres://x@127.0.0.1:1/x' })).rejects.toMatchObject({
     code: 'DATABASE_UNAVAILABLE',

@@ -9,11 +9,13 @@ const STRIKES = 3
 /**
  * Reads the identity of the session, and makes the server check the connection, both when it is idle and while a
  * statement runs. Behind a pooler the process id belongs to another process, so there is no row. `tcp_user_timeout`
- * stays unset, because it would end a COPY whose reader pauses.
+ * stays unset, because it would end a COPY whose reader pauses. Statements are not compiled (jit): with functions of PostGIS
+ * the planner expects costs that make PostgreSQL compile for seconds what runs in milliseconds.
  */
 const IDENTIFY = `select pid || ' ' || extract(epoch from backend_start) as session,
     set_config('tcp_keepalives_idle', '30', false), set_config('tcp_keepalives_interval', '10', false),
-    set_config('tcp_keepalives_count', '3', false), set_config('client_connection_check_interval', $2, false)
+    set_config('tcp_keepalives_count', '3', false), set_config('client_connection_check_interval', $2, false),
+    set_config('jit', 'off', false)
   from pg_stat_activity where pid = pg_backend_pid() and pid = $1`
 
 const RUNNING = `select pid || ' ' || extract(epoch from backend_start) as session
