@@ -11,7 +11,7 @@ const LEDGER = join(ROOT, 'infra/style.json')
 const MAX_LINES = 60
 const MAX_PARAMETERS = 4
 const MAX_EXPORTS = 20
-/** Phrases that are hard to read; docs/contributing.md has alternatives. */
+/** Phrases that are hard to read. */
 const PHRASES =
   /\b(?:nobody|somebody|whoever|those (?:that|who)|for so long|of which|none that|without a word|says of itself|was heard of|what becomes of|took leave|takes leave|(?:is|are) told of)\b|(?:\/\*\*|\/\/) (?:What|Who|Whom)\b(?! (?:is wrong|went wrong|to do))/gi
 

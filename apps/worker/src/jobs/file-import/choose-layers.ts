@@ -52,7 +52,7 @@ export function withSystems(
       return [...chosen]
     }
     const message =
-      'Layers that do not say their reference system were left out. Send sourceSrs: it is taken for them alone.'
+      'Layers that do not say their reference system were left out. sourceSrs names it, for these layers only.'
     warnings.add('LAYERS_WITHOUT_SYSTEM', message, bare.length, bare)
     return chosen.filter((index) => !bare.includes(layers[index]!.name))
   }
