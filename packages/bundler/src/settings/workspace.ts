@@ -1,6 +1,5 @@
 import { glob, readFile, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { parse } from 'yaml'
 import { bundleFailed } from '../errors.ts'
 import { readJsonFile, type JsonSettings } from './json-file.ts'
 import type { Catalogs } from './package-json.ts'
@@ -59,6 +58,8 @@ async function patternsIn(folder: string): Promise<Patterns | null> {
   const yaml = await readFile(file, 'utf8').catch(() => null)
   if (yaml === null) return null
   try {
+    // Loaded only here, because this package of CommonJS ends a bundle of ES modules that has no `require`.
+    const { parse } = await import('yaml')
     const settings = (parse(yaml) ?? {}) as WorkspaceFile
     return { file, patterns: strings(settings.packages) ?? [], catalogs: catalogsOf(settings) }
   } catch (error) {
