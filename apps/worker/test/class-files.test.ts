@@ -144,7 +144,7 @@ test('tiles that overlap are refused', async () => {
   expect(error).toMatchObject({ code: 'CLASSES_NOT_ON_A_GRID', message: expect.stringContaining('overlap') as string })
 })
 
-test('what is no table of classes on a grid is refused by its reason', async () => {
+test('a table without classes, or without a grid, is refused with the reason', async () => {
   const { database } = worker.db
   const refused = async (body: object) => (await run('exportTable', body)).error
   await database.query('create table public.plain as select * from public.cover')

@@ -211,7 +211,7 @@ export class JobStore {
     return (await hasOpenShards(session, id)) ? 'waits' : 'on'
   }
 
-  /** Marks a job for cancellation; one that is pending or waits for shards ends at once. Returns the current row. */
+  /** Marks a job for cancellation, and ends it at once if it is pending or waits for shards. Returns the current row. */
   async requestCancel(session: Queryable, id: string, error: JobError, requestId: string): Promise<JobRow | null> {
     await stopShards(session, id, error)
     const { rows } = await session.query<JobRow>(

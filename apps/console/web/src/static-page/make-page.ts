@@ -42,7 +42,7 @@ interface Plan {
 /** A finished page. */
 export interface StaticPage {
   readonly zip: File
-  /** Layers with fewer zooms than their source, and their last zoom; null for one that is left out. */
+  /** Last zoom of each layer that has fewer zooms than its source; null if the layer is left out. */
   readonly coarse: readonly { readonly title: string; readonly zoom: number | null }[]
 }
 

@@ -17,7 +17,7 @@ export class TileEdges {
   #boxes = new Float64Array(4 * 1024)
   #tiles = 0
 
-  /** Adds a tile in WKB, of one or more polygons. @returns false for one that is no rectangle along the axes */
+  /** Adds a tile in WKB, of one or more polygons. @returns false if it is not a rectangle along the axes */
   add(bytes: Uint8Array, start: number, end: number): boolean {
     if (end === start) return false
     const cursor = this.#cursor

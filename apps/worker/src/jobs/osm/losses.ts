@@ -18,7 +18,7 @@ export function isAskedFor(topics: Topics | undefined, { topic }: ImportTable): 
   return !isNamed(topics) || topics.includes(topic)
 }
 
-/** Warnings about elements that are no rows. Missing nodes alone do not count: every extract ends somewhere. */
+/** Warnings about elements that gave no row. Missing nodes alone do not count: every extract ends somewhere. */
 export function lossWarnings({ counts, unsimplified }: Pick<ImportResult, 'counts' | 'unsimplified'>): JobWarning[] {
   const { openAreas, invalidAreas, missingMembers } = counts
   const losses = [
