@@ -1,10 +1,9 @@
 import { OsmImportArea, type JobWarning } from '@terrane/contracts'
 import { readAoi } from '@terrane/core'
 import { registerImport } from '@terrane/database/imports'
-import { swapIn, type JobRun } from '@terrane/database/staging'
-import { TOPICS, topicTables } from '@terrane/osm'
+import { swapIn } from '@terrane/database/staging'
+import { topicTables } from '@terrane/osm'
 import { OSM_ATTRIBUTION, OSM_LICENCE } from './osm/licence.ts'
-import { prefixOf, tableNames } from './osm/names.ts'
 import { checkOsmSource } from './osm/obtain.ts'
 import type { OsmImportSettings } from './osm/settings.ts'
 import { explained } from './file-import/describe-import.ts'
@@ -12,11 +11,11 @@ import { emptyTables } from './empty-tables.ts'
 import { checkNames } from './import-names.ts'
 import { coverageWarnings } from './osm/coverage.ts'
 import { finishTables } from './osm/finish-tables.ts'
-import { loadExtract, type Loaded } from './osm/load-extract.ts'
-import { forgetOsmImport, registerOsmImport, tablesLeftBehind, type NewOsmImport } from './osm-update/catalogue.ts'
+import { loadExtract } from './osm/load-extract.ts'
+import { forgetOsmImport, registerOsmImport, tablesLeftBehind } from './osm-update/catalogue.ts'
 import { stagedPages } from './osm-update/pages-table.ts'
 import { isAskedFor, isStyle, lossWarnings } from './osm/losses.ts'
-import { targetsOf } from './osm/targets.ts'
+import { prefixOf, tableNames, targetsOf } from './osm/targets.ts'
 import { checkStoredObject } from './stored-object.ts'
 import type { JobContext, Task } from './task.ts'
 import { acceptWarnings } from './warnings.ts'
@@ -86,7 +85,7 @@ async function runImport(
   await swapIn(project.database, run, [...staged, ...pages], result, async (session) => {
     await forgetOsmImport(session, prefix)
     for (const { table } of pages)
-      await registerOsmImport(session, { ...newImport(input, loaded, run), prefix, pagesTable: table })
+      await registerOsmImport(session, { prefix, jobId: run.jobId, pagesTable: table }, input, loaded.replication)
     for (const [i, { rows, bbox }] of tables.entries()) {
       await registerImport(session, staged[i]!, { ...record, rows, bbox })
     }
@@ -101,14 +100,4 @@ function noLongerUpdatable(names: readonly string[]): JobWarning[] {
   if (names.length === 0) return []
   const message = 'Tables of an earlier import with this tablePrefix stay, and can be updated no more.'
   return [{ code: 'UPDATES_END', message, count: names.length, examples: names.slice(0, 10) }]
-}
-
-function newImport(
-  input: OsmImportArea,
-  { replication }: Loaded,
-  { jobId }: JobRun,
-): Omit<NewOsmImport, 'prefix' | 'pagesTable'> {
-  const { aoiGeoJson: area, topics = TOPICS, clip = false } = input
-  const { timestamp } = replication
-  return { ...replication, jobId, area, topics, clip, timestamp: timestamp === null ? null : new Date(timestamp) }
 }

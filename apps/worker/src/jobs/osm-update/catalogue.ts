@@ -3,6 +3,7 @@ import type { OsmImportArea } from '@terrane/contracts'
 import type { Bbox } from '@terrane/core'
 import { qualified, type Queryable, type Session } from '@terrane/database'
 import { AREA_RULES, TOPICS, TOPIC_TABLES, type Topics } from '@terrane/osm'
+import type { Replication } from '../osm/load-extract.ts'
 import { isNamed } from '../osm/losses.ts'
 import { importNotFound, importOutdated, updateOvertaken } from './errors.ts'
 import { PAGES_SCHEMA } from './pages-table.ts'
@@ -39,9 +40,6 @@ export interface OsmImport {
   readonly version: number
 }
 
-/** State of an import at its end. */
-export type NewOsmImport = Omit<OsmImport, 'version'>
-
 /** State of the data after a change file. */
 export type DataMark = Pick<OsmImport, 'replicationUrl' | 'sequence' | 'timestamp'>
 
@@ -54,23 +52,33 @@ export async function forgetOsmImport(session: Session, prefix: string): Promise
   for (const { pages } of rows) await session.query(`drop table if exists ${qualified(PAGES_SCHEMA, pages)}`)
 }
 
-export async function registerOsmImport(session: Session, made: NewOsmImport): Promise<void> {
+/** Records an import that can be updated. */
+export async function registerOsmImport(
+  session: Session,
+  { prefix, jobId, pagesTable }: Pick<OsmImport, 'prefix' | 'jobId' | 'pagesTable'>,
+  {
+    aoiGeoJson,
+    topics = TOPICS,
+    clip = false,
+  }: Pick<OsmImportArea, 'aoiGeoJson' | 'clip'> & { readonly topics?: Topics },
+  { extent, replicationUrl, sequence, timestamp }: Replication,
+): Promise<void> {
   await session.query(
     `insert into terrane.osm_imports (table_prefix, job_id, pages_table, area, topics, style, clip, rules, extent, replication_url, sequence, data_timestamp)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     [
-      made.prefix,
-      made.jobId,
-      made.pagesTable,
-      JSON.stringify(made.area),
-      isNamed(made.topics) ? made.topics : [],
-      isNamed(made.topics) ? null : JSON.stringify(made.topics),
-      made.clip,
-      rulesOf(made.topics),
-      made.extent?.flat() ?? null,
-      made.replicationUrl,
-      made.sequence,
-      made.timestamp,
+      prefix,
+      jobId,
+      pagesTable,
+      JSON.stringify(aoiGeoJson),
+      isNamed(topics) ? topics : [],
+      isNamed(topics) ? null : JSON.stringify(topics),
+      clip,
+      rulesOf(topics),
+      extent?.flat() ?? null,
+      replicationUrl,
+      sequence,
+      timestamp,
     ],
   )
 }

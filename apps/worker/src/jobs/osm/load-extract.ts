@@ -26,11 +26,11 @@ export interface AreaImport {
 export interface Loaded extends Pick<ImportResult, 'tables' | 'counts' | 'unsimplified'> {
   readonly coverage: Coverage
   readonly origin: Readonly<Record<string, unknown>>
-  /** State of replication from which updates start. */
   readonly replication: Replication
 }
 
-interface Replication {
+/** State of replication from which updates start; the time of the data as ISO 8601. */
+export interface Replication {
   readonly extent: readonly Bbox[] | null
   readonly replicationUrl: string | null
   readonly sequence: number | null

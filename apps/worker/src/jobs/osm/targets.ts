@@ -1,11 +1,15 @@
 import type { OsmImportArea } from '@terrane/contracts'
+import { identifierOf } from '@terrane/core'
 import type { ImportShape } from '@terrane/database/imports'
 import { stagedTable, type JobRun, type StagedTable } from '@terrane/database/staging'
 import { topicTables, type ImportTable, type Topics } from '@terrane/osm'
 import { SCHEMA } from '../import-names.ts'
-import { tableNames } from './names.ts'
+import { tableNameTooLong } from './errors.ts'
 
-/** A table in the making: its staging table and its final name. */
+/** Longest generated prefix: every suffix still fits into a name. */
+const MADE_PREFIX_LENGTH = 40
+
+/** A table of the import: its columns and its staging table. */
 export interface Target {
   readonly table: ImportTable
   readonly staged: StagedTable
@@ -36,4 +40,22 @@ function shapeOf({ columns, geometryType, unique, measured, least }: ImportTable
     least,
     columns: inParts ? [...columns, { name: 'part', type: 'int2', default: '0' }] : columns,
   }
+}
+
+/** The names of the tables of an import. @throws TABLE_NAME_TOO_LONG */
+export function tableNames(
+  input: Pick<OsmImportArea, 'areaName' | 'tablePrefix'>,
+  tables: readonly ImportTable[],
+): string[] {
+  const prefix = input.tablePrefix ?? prefixOf(input.areaName)
+  return tables.map(({ suffix }) => {
+    const name = `${prefix}_${suffix}`
+    if (name.length > 63) throw tableNameTooLong({ name })
+    return name
+  })
+}
+
+/** A name as a table prefix; `area` when no usable character remains. */
+export function prefixOf(areaName: string): string {
+  return identifierOf(areaName, 'area', MADE_PREFIX_LENGTH)
 }

@@ -2,7 +2,7 @@ import type { OvertureImportArea } from '@terrane/contracts'
 import type { ImportShape } from '@terrane/database/imports'
 import { OVERTURE_TYPES, typesOf, type DecodedRows, type OvertureColumn } from '@terrane/overture'
 import { tableNameTooLong } from '../osm/errors.ts'
-import { prefixOf } from '../osm/names.ts'
+import { prefixOf } from '../osm/targets.ts'
 import { noTypes } from './errors.ts'
 
 export type TableFamily = DecodedRows['family']
