@@ -74,7 +74,7 @@ const variables = {
   }),
   TERRANE_OVERPASS_URL: Type.String({
     default: '',
-    description: 'Interpreter of an Overpass server for areas up to 25 km²; none when empty.',
+    description: 'URL of an Overpass API (its `interpreter`) for areas up to 25 km²; empty disables it.',
   }),
   TERRANE_GEOCODER_URL: Type.String({
     default: '',
@@ -118,7 +118,7 @@ const variables = {
   TERRANE_INFERENCE_PROVIDERS: Type.String({
     default: 'cpu',
     pattern: `^(${PROVIDERS.join('|')})(,(${PROVIDERS.join('|')}))*$`,
-    description: `What computes models, best first, comma-separated: ${PROVIDERS.join(', ')}. The CPU where none is there.`,
+    description: `ONNX execution providers in order of preference, comma-separated: ${PROVIDERS.join(', ')}. Falls back to the CPU.`,
   }),
   HF_TOKEN: Type.Optional(Setting.Secret('Token for model downloads.')),
 }

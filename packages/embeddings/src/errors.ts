@@ -113,7 +113,7 @@ export const modelThere = defineError(
   'conflict',
   (f: { id: string; place: string }) => `There is another model "${f.id}" at ${f.place}.`,
   (f) => ({
-    hint: `Change "id" in the draft beside the file, or, where it replaces the other, its "revision"; or take ${f.place} away.`,
+    hint: `Change "id" in the draft beside the model file. For a new version of the same model, change "revision", or delete ${f.place}.`,
   }),
 )
 

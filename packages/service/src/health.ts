@@ -18,7 +18,7 @@ type State = 'ok' | 'starting' | 'down'
 export interface HealthOptions {
   /** Dependencies of single parts: while one is down its part answers 503, and the app stays ready. */
   readonly parts?: Checks
-  /** Gets the gauge `terrane_ready` of all checks. */
+  /** Registry to which the gauge `terrane_ready` of all checks is added. */
   readonly registry?: Registry
 }
 

@@ -4,7 +4,7 @@ import { databaseOf, findStack } from '../local-stack.ts'
 import { fine, wrong, type Check, type CheckContext, type Finding } from './finding.ts'
 import { sizeFindings } from './size.ts'
 
-/** Beyond this difference, tokens that are valid here may have expired there. */
+/** Maximum difference between the clocks of client and server; beyond it, tokens may count as expired. */
 const MOST_CLOCK_DIFFERENCE_MS = 30_000
 /** A client that has the one session of the embedded database for longer makes others wait noticeably. */
 const LONG_HELD_SECONDS = 5

@@ -85,7 +85,7 @@ const OPTIONS = {
 
 /** Environment and outputs of a command line. */
 export interface CommandContext {
-  /** Addresses and keys; `serve` adds what it makes. */
+  /** Environment variables with addresses and keys; `serve` adds those that it generates. */
   readonly env: NodeJS.ProcessEnv
   readonly print: Print
   readonly printError: Print

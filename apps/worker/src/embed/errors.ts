@@ -13,7 +13,8 @@ export const tableUnknown = defineError(
 export const tableOfRegions = defineError(
   'TABLE_OF_REGIONS',
   'invalid',
-  (f: { table: string }) => `The table ${f.table} is made of map features: no picture or text has a place among them`,
+  (f: { table: string }) =>
+    `The table ${f.table} has embeddings of map features, which pictures and texts cannot be compared with`,
   () => ({ errors: [{ path: '/tableName', message: 'must be a table of createGeoEmbeddings' }] }),
 )
 
@@ -21,7 +22,7 @@ export const modelReplaced = defineError(
   'MODEL_REPLACED',
   'conflict',
   (f: { table: string; model: string }) =>
-    `The table ${f.table} was made with other files of the model ${f.model} than the present ones`,
+    `The files of the model ${f.model} have changed since the table ${f.table} was made`,
   () => ({ hint: 'Make the table again, or restore the model files that it was made with.' }),
 )
 

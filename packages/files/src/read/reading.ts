@@ -46,7 +46,7 @@ export class SpareReader implements AsyncDisposable {
   }
 }
 
-/** Context of a reading. */
+/** Work folder, abort signal and processes of a read. */
 export interface ReadingPlace {
   readonly workdir: string
   readonly signal: AbortSignal

@@ -7,9 +7,12 @@ import type { Client, Unit } from './client.ts'
  *   const limits: Partial<SessionLimits> = { idleInTransactionMs: 10_000 }
  */
 export interface SessionLimits {
-  /** Idle time in an open transaction while others wait; 30 s by default. */
+  /** Idle time in an open transaction after which a client is disconnected while others wait; 30 s by default. */
   readonly idleInTransactionMs: number
-  /** Idle time of a client with temporary tables, PREPARE, cursors WITH HOLD or advisory locks while others wait; 5 s by default. */
+  /**
+   * The same for a client that has temporary tables, prepared statements, cursors WITH HOLD or advisory locks; 5 s by
+   * default.
+   */
   readonly idleHoldingMs: number
   /** Time from an interrupt to the end of an engine that still runs, default 10 s; never of one with data in memory. */
   readonly stuckMs: number

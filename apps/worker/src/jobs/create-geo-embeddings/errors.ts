@@ -16,7 +16,7 @@ export const sourceTooLarge = defineError(
   (f: { limit: number; why: string }) =>
     `The GeoTIFF is too large: ${f.why}; GEOEMBEDDINGS_MAX_GEOTIFF_BYTES allows ${f.limit}.`,
   () => ({
-    hint: 'Send a smaller raster or fewer bands, or raise GEOEMBEDDINGS_MAX_GEOTIFF_BYTES (0 disables it). It bounds all files of a scene together, and the file without compression that is made of them.',
+    hint: 'Send a smaller raster or fewer bands, or raise GEOEMBEDDINGS_MAX_GEOTIFF_BYTES (0 disables it). The limit is for all files of a scene together, and for the uncompressed file that they become.',
   }),
 )
 

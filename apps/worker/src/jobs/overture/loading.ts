@@ -31,7 +31,7 @@ export interface OvertureSettings {
   readonly maxVertices: number
 }
 
-/** A table in the making: its staging table and its final name. */
+/** A table of the import: its columns and its staging table. */
 export interface Target {
   readonly table: TablePlan
   readonly staged: StagedTable
@@ -66,7 +66,7 @@ export class Loading {
   readonly #lanes: Lanes
   #bytesRead = 0
   #rows = 0
-  /** Number of runs of row groups that are loaded, by this and earlier runs of the job. */
+  /** Number of loaded sequences of row groups, including those of earlier runs of the job. */
   #runs = 0
 
   constructor(input: OvertureImportArea, settings: OvertureSettings, context: JobContext) {

@@ -5,7 +5,7 @@ import type { Climb, Ranking } from './hierarchy.ts'
 import type { HierarchyMetric } from './metric.ts'
 import type { UpperArcs } from './topology.ts'
 
-/** Number of followed vertices per step. */
+/** Number of vertices that are followed between two yields. */
 const STEP = 2 ** 14
 
 /** Offset that is subtracted from the cost of a followed vertex, so that it is lower than any other cost. */
