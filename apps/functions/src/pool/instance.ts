@@ -122,7 +122,7 @@ export class Instance {
     return this.#alive && !this.retiring && this.#reason === null
   }
 
-  /** Why the host is ending it; null while it is not. */
+  /** Exit reason; null while the instance runs. */
   get exitReason(): ExitReason | null {
     return this.#reason
   }
