@@ -24,20 +24,17 @@ export interface ExecuteOptions {
   readonly shards: ShardOptions
 }
 
+/** One run of a job: its number, and the attempt that it counts as. */
+interface CurrentRun {
+  readonly attempt: number
+  readonly number: number
+  readonly signal: AbortSignal
+  readonly logger: Logger
+  readonly progress: ProgressWriter
+}
+
 /** Runs a task in its folder and project, and cleans both up. A job whose effect is committed is not run again. */
-export async function execute(
-  options: ExecuteOptions,
-  task: Task,
-  row: JobRow,
-  run: {
-    readonly attempt: number
-    /** Number of the run. */
-    readonly number: number
-    readonly signal: AbortSignal
-    readonly logger: Logger
-    readonly progress: ProgressWriter
-  },
-): Promise<unknown> {
+export async function execute(options: ExecuteOptions, task: Task, row: JobRow, run: CurrentRun): Promise<unknown> {
   const { attempt, signal, logger, progress } = run
   const workdir = runFolder(options.workdir, row.id, run.number)
   await mkdir(workdir)

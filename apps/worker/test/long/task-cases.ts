@@ -16,13 +16,12 @@ import { StoredTiles } from '../read-tiles.ts'
 const RELEASE = '2026-08-19.0'
 const FEATURES = 20_000
 const TOWNS = 12
-const OSM_TABLES = topicTables().length
 /** Tiles of the raster along a side, and their pixels. */
 const TILES = 48
 const TILE = 64
 const ARCHIVE = 'source.pmtiles'
 
-/** Whether faults come as often, and last as long, as it takes to believe in them; otherwise a part of that. */
+/** Whether faults have their full number and duration; otherwise a part of it. */
 // oxlint-disable-next-line node/no-process-env -- a setting of the test run
 export const ALL_FAULTS = process.env['TERRANE_TEST_ALL_FAULTS'] === '1'
 
@@ -133,7 +132,7 @@ function osm(api: TestWorker): TaskCase {
       aoiGeoJson: boxOf(11, 48, 13, 48.5),
       source: { kind: 'file', path: 'towns.osm.pbf' },
     }),
-    ...tables(api, OSM_TABLES, '_buildings', houses),
+    ...tables(api, topicTables().length, '_buildings', houses),
   }
 }
 
