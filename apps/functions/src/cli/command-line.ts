@@ -85,7 +85,7 @@ const OPTIONS = {
 
 /** Environment and outputs of a command line. */
 export interface CommandContext {
-  /** Environment variables with addresses and keys; `serve` adds those that it generates. */
+  /** Environment variables with addresses and keys; `serve` adds generated ones. */
   readonly env: NodeJS.ProcessEnv
   readonly print: Print
   readonly printError: Print
