@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { EmbedChip, EmbedText } from '@terrane/contracts'
+import type { EmbedChip, EmbedText, EmbedWords } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
 import type { Database } from '@terrane/database'
 import { findEmbeddings, searchEmbeddings, type FoundEmbeddings } from '@terrane/database/geoembeddings'
@@ -97,7 +97,19 @@ export class QueryEmbedder {
    * @throws EMBEDDING_TABLE_NOT_FOUND, TABLE_OF_REGIONS, TEXT_UNSUPPORTED, TEXT_TOO_LONG, QUERIES_BUSY, QUERY_TIMED_OUT
    */
   text(project: QueryProject, search: Pick<EmbedText, 'text'> & Search): Promise<Answered> {
-    return this.#bounded(project, search, (table, late) => this.#embedText(table.modelName, search.text, late))
+    return this.#search(project, search, (table, late) => this.#embedText(table.modelName, search.text, late))
+  }
+
+  /**
+   * Embeds a text with the text part of a model, of unit length.
+   *
+   * @throws MODEL_UNKNOWN, TEXT_UNSUPPORTED, TEXT_TOO_LONG, QUERIES_BUSY, QUERY_TIMED_OUT
+   */
+  words(
+    { key }: Pick<QueryProject, 'key'>,
+    { modelName, text }: Pick<EmbedWords, 'modelName' | 'text'>,
+  ): Promise<Float32Array> {
+    return this.#bounded(key, (late) => this.#embedText(modelName, text, late))
   }
 
   /**
@@ -114,7 +126,7 @@ export class QueryEmbedder {
     left: AbortSignal,
   ): Promise<Answered> {
     const { tableName, datetime, rescale } = search
-    return this.#bounded(project, search, async (table, late) => {
+    return this.#search(project, search, async (table, late) => {
       const signal = AbortSignal.any([left, late])
       await mkdir(this.#deps.workdir, { recursive: true })
       const folder = await mkdtemp(join(this.#deps.workdir, 'chip-'))
@@ -244,20 +256,27 @@ export class QueryEmbedder {
     }
   }
 
-  async #bounded(
+  #search(
     { key, database }: QueryProject,
     { tableName, limit = ROWS, label }: Search,
     embed: (table: FoundEmbeddings, late: AbortSignal) => Promise<Float32Array>,
   ): Promise<Answered> {
-    using _place = await this.#places.take(key)
-    const end = performance.now() + SECONDS * 1000
-    const late = AbortSignal.timeout(SECONDS * 1000)
-    try {
+    return this.#bounded(key, async (late, end) => {
       const table = await findTable(database, tableName)
       const vector = await embed(table, late)
       const milliseconds = Math.max(1, Math.floor(end - performance.now()))
       const search = { vector, limit, label: label ?? null, milliseconds }
       return { table, vector, rows: limit === 0 ? [] : await searchEmbeddings(database, tableName, search) }
+    })
+  }
+
+  /** Answers a query in one of the places of a project, within the time. `end` is that of `performance.now()`. */
+  async #bounded<T>(key: string, answer: (late: AbortSignal, end: number) => Promise<T>): Promise<T> {
+    using _place = await this.#places.take(key)
+    const end = performance.now() + SECONDS * 1000
+    const late = AbortSignal.timeout(SECONDS * 1000)
+    try {
+      return await answer(late, end)
     } catch (error) {
       if (late.aborted || codeOf(error) === QUERY_CANCELED) throw queryTooSlow({ seconds: SECONDS }, { cause: error })
       throw error
