@@ -4,7 +4,7 @@ import type { EmbedChip, EmbedText, EmbedWords } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
 import type { Database } from '@terrane/database'
 import { findEmbeddings, searchEmbeddings, type FoundEmbeddings } from '@terrane/database/geoembeddings'
-import { geoTiffTiles, openTextTower, type TextTower } from '@terrane/embeddings'
+import { geoTiffTiles } from '@terrane/embeddings'
 import { pngToGeoTiff } from '@terrane/tiling/raster'
 import { ProjectPlaces } from '../projects/project-places.ts'
 import { tileContext } from '../jobs/create-geo-embeddings/context.ts'
@@ -25,6 +25,7 @@ import {
   tableOfRegions,
   tableUnknown,
 } from './errors.ts'
+import { TextEncoders } from './text-encoders.ts'
 
 /** Maximum bytes of a picture. */
 export const CHIP_BYTES = 8 << 20
@@ -36,9 +37,6 @@ const SECONDS = 30
 const ROWS = 10
 /** PostgreSQL's code for a statement that ran into its timeout. */
 const QUERY_CANCELED = '57014'
-/** Maximum models whose text encoder stays open; only encoders in use may exceed it. */
-const OPEN_TOWERS = 2
-
 /** A picture as a file. */
 interface Chip {
   readonly path: string
@@ -46,12 +44,6 @@ interface Chip {
   readonly datetime: string | undefined
   /** Meaning of its sample values; null for stored values. */
   readonly values: ChipValues | null
-}
-
-interface OpenTower {
-  readonly opening: Promise<TextTower>
-  opened: boolean
-  users: number
 }
 
 /** Models and file access for queries; shared with jobs. */
@@ -82,12 +74,12 @@ const PLACE_MS = 5000
 /** Embeds texts and pictures with the model of a table while the caller waits. */
 export class QueryEmbedder {
   readonly #deps: QueryEmbedderDeps
-  /** Text encoders by model, the least recently used first. */
-  readonly #towers = new Map<string, OpenTower>()
+  readonly #encoders: TextEncoders
   readonly #places = new ProjectPlaces({ all: 4, ofOne: 2, waitMs: PLACE_MS, busy: queriesBusy })
 
   constructor(deps: QueryEmbedderDeps) {
     this.#deps = deps
+    this.#encoders = new TextEncoders(deps.models)
   }
 
   /**
@@ -97,7 +89,7 @@ export class QueryEmbedder {
    * @throws EMBEDDING_TABLE_NOT_FOUND, TABLE_OF_REGIONS, TEXT_UNSUPPORTED, TEXT_TOO_LONG, QUERIES_BUSY, QUERY_TIMED_OUT
    */
   text(project: QueryProject, search: Pick<EmbedText, 'text'> & Search): Promise<Answered> {
-    return this.#search(project, search, (table, late) => this.#embedText(table.modelName, search.text, late))
+    return this.#search(project, search, (table, late) => this.#encoders.embed(table.modelName, search.text, late))
   }
 
   /**
@@ -109,7 +101,7 @@ export class QueryEmbedder {
     { key }: Pick<QueryProject, 'key'>,
     { modelName, text }: Pick<EmbedWords, 'modelName' | 'text'>,
   ): Promise<Float32Array> {
-    return this.#bounded(key, (late) => this.#embedText(modelName, text, late))
+    return this.#bounded(key, (late) => this.#encoders.embed(modelName, text, late))
   }
 
   /**
@@ -143,10 +135,8 @@ export class QueryEmbedder {
     })
   }
 
-  async close(): Promise<void> {
-    const towers = [...this.#towers.values()]
-    this.#towers.clear()
-    await Promise.all(towers.map(closeTower))
+  close(): Promise<void> {
+    return this.#encoders.close()
   }
 
   async #embedFile(
@@ -210,52 +200,6 @@ export class QueryEmbedder {
     return Float32Array.from(sum, (value) => value / length)
   }
 
-  async #embedText(model: string, text: string, late: AbortSignal): Promise<Float32Array> {
-    const tower = this.#towers.get(model) ?? this.#openTower(model)
-    this.#towers.delete(model)
-    this.#towers.set(model, tower)
-    tower.users++
-    try {
-      const embedding = tower.opening.then((open) => open.embed(text))
-      return await Promise.race([embedding, aborted(late)])
-    } catch (error) {
-      const lost = error instanceof TerraneError && error.code === 'INFERENCE_THREAD_LOST'
-      // A text that takes too long would block all others, so its thread is ended; the next query opens another.
-      if (lost || (late.aborted && tower.opened)) {
-        this.#forget(model, tower)
-        await closeTower(tower)
-      }
-      throw error
-    } finally {
-      tower.users--
-      await this.#closeIdle()
-    }
-  }
-
-  #openTower(model: string): OpenTower {
-    const opening = this.#deps.models.acquireText(model).then((files) => openTextTower(files))
-    const tower: OpenTower = { opening, opened: false, users: 0 }
-    opening.then(
-      () => (tower.opened = true),
-      // The next query tries again, because the files may have been repaired.
-      () => this.#forget(model, tower),
-    )
-    return tower
-  }
-
-  #forget(model: string, tower: OpenTower): void {
-    if (this.#towers.get(model) === tower) this.#towers.delete(model)
-  }
-
-  async #closeIdle(): Promise<void> {
-    for (const [model, tower] of this.#towers) {
-      if (this.#towers.size <= OPEN_TOWERS) return
-      if (tower.users > 0) continue
-      this.#towers.delete(model)
-      await closeTower(tower)
-    }
-  }
-
   #search(
     { key, database }: QueryProject,
     { tableName, limit = ROWS, label }: Search,
@@ -289,20 +233,6 @@ async function findTable(database: Database, tableName: string): Promise<FoundEm
   if (table === null) throw tableUnknown({ table: tableName })
   if (table.kind !== 'geo') throw tableOfRegions({ table: tableName })
   return table
-}
-
-async function closeTower({ opening }: OpenTower): Promise<void> {
-  const tower = await opening.catch(() => null)
-  await tower?.[Symbol.asyncDispose]()
-}
-
-/** Rejects with the signal's reason. */
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const fail = () => reject(signal.reason as Error)
-    if (signal.aborted) fail()
-    else signal.addEventListener('abort', fail, { once: true })
-  })
 }
 
 function codeOf(error: unknown): unknown {
