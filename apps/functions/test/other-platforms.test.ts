@@ -43,12 +43,6 @@ describe.skipIf(probed === null)(`programs of other platforms on ${title}`, () =
     const said = () => host.lines.filter(({ name, text }) => name === 'cached' && text.startsWith('caches: '))
     await expect.poll(() => said().map(({ level }) => level), { timeout: 60_000 }).toEqual(['warn'])
   })
-
-  test('Supabase.ai.Session says that it is not there', async () => {
-    const source = `export default async () => {
-      try { new Supabase.ai.Session('gte-small') } catch (error) { return Response.json(error.message) } }`
-    expect(await call('session', source)).toContain('Supabase.ai.Session is not offered here')
-  })
 })
 
 describe('sources of other platforms', () => {

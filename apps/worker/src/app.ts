@@ -2,6 +2,7 @@ import type { Verify } from '@terrane/auth'
 import {
   Capacity,
   EmbeddedQuery,
+  EmbeddedWords,
   EmbeddingsResult,
   FileFacts,
   Job,
@@ -99,6 +100,7 @@ const SCHEMAS = [
   Capacity,
   EmbeddingsResult,
   EmbeddedQuery,
+  EmbeddedWords,
   FileFacts,
   Place,
 ]

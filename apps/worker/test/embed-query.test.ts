@@ -189,6 +189,27 @@ describe('words', () => {
   })
 })
 
+describe('a text and a model', () => {
+  test('give a vector of unit length, the same as a search by the table has', async () => {
+    const { status, body } = await ask('/embed/text', { modelName: 'clip', text: 'red green' })
+    expect({ status, body }).toMatchObject({ status: 200, body: { model: 'clip', dims: 3 } })
+    expect(body).not.toHaveProperty('rows')
+    expect(body.embedding).toEqual((await askText('red green')).body.embedding)
+  })
+
+  test.each([
+    [{ modelName: 'builtin-texture-spectral-v2' }, 422, 'TEXT_UNSUPPORTED'],
+    [{ modelName: '../clip' }, 422, 'MODEL_UNKNOWN'],
+    [{ text: 'red '.repeat(20) }, 422, 'TEXT_TOO_LONG'],
+    [{ tableName: 'colors' }, 422, 'VALIDATION_FAILED'],
+  ])('are refused: %j', async (more, status, code) => {
+    expect(await ask('/embed/text', { modelName: 'clip', text: 'red', ...more })).toMatchObject({
+      status,
+      body: { code },
+    })
+  })
+})
+
 describe('a picture', () => {
   test('finds the tile that it was cut from, as a GeoTIFF or as a PNG, with transparency or without', async () => {
     const wanted = (id: number) => ({
@@ -275,7 +296,7 @@ test.each([
   expect(body.errors).toEqual([expect.objectContaining({ path })])
 })
 
-test.each(['/embed', '/embed/chip?tableName=colors'])('%s needs the key of the project', async (url) => {
+test.each(['/embed', '/embed/text', '/embed/chip?tableName=colors'])('%s needs the key of the project', async (url) => {
   const response = await worker.app.inject({ method: 'POST', url, payload: { tableName: 'colors', text: 'red' } })
   expect(response.statusCode).toBe(401)
 })

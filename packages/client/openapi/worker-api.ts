@@ -35,6 +35,14 @@ export interface paths {
          */
         post: operations["embedText"];
     };
+    "/embed/text": {
+        parameters: {};
+        /**
+         * A text as a vector
+         * @description Embeds a text with the text part of a model. `Supabase.ai.Session` of functions uses it.
+         */
+        post: operations["embedWords"];
+    };
     "/embed/chip": {
         parameters: {};
         /**
@@ -735,6 +743,12 @@ export interface components {
                 id: string;
                 similarity: number;
             }[];
+        };
+        EmbeddedWords: {
+            model: string;
+            dims: number;
+            /** @description Of unit length. */
+            embedding: number[];
         };
         FileFacts: {
             /** @description Of its data sets, by the names of GDAL. */
@@ -2209,6 +2223,15 @@ export interface components {
             };
         };
         /** @description Default Response */
+        EmbeddedWords: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["EmbeddedWords"];
+            };
+        };
+        /** @description Default Response */
         FileFacts: {
             headers: {
                 [name: string]: unknown;
@@ -2553,6 +2576,26 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["EmbeddedQuery"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    embedWords: {
+        parameters: {};
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A model with a text part. */
+                    modelName: string;
+                    /** @description Never cut: TEXT_TOO_LONG beyond the tokens of the model. */
+                    text: string;
+                    /** @description Required on the shared pool. */
+                    projectRef?: string;
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["EmbeddedWords"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };

@@ -15,6 +15,9 @@ const PROJECT_HOST = 'project.internal'
 /** Host name to which functions send messages for queues of their project. */
 const QUEUE_HOST = 'queue.internal'
 const SEND_PATH = '/rest/v1/rpc/send_message'
+/** Host name from which functions get vectors of texts. */
+const AI_HOST = 'ai.internal'
+const EMBED_PATH = '/worker/embed/text'
 
 /** Called with the reason why a request of a function was refused, and the id of the call's request. */
 export type OnRefused = (version: FunctionVersion, text: string, requestId: string | null) => void
@@ -41,6 +44,7 @@ export class ProjectApi implements Disposable {
   /** The path and query that a request asks of the project's API; null for requests to other hosts. */
   pathOf({ target, version }: Outgoing): string | null {
     if (target.hostname === QUEUE_HOST) return SEND_PATH
+    if (target.hostname === AI_HOST) return EMBED_PATH
     if (target.hostname === STATE_HOST) return '/rest/v1/rpc/state'
     if (target.hostname === PROJECT_HOST) return target.pathname + target.search
     const base = URL.parse(this.#addressOf(version.project)?.publicUrl ?? '')
@@ -62,7 +66,7 @@ export class ProjectApi implements Disposable {
     if (privileged === false && serviceKey === null && sends(headers, serviceToken)) return this.#refuse(outgoing)
     const servicesKey = privileged === false ? null : address.servicesKey
     const keys = { serviceKey, servicesKey, serviceToken, isDefault: privileged === true }
-    if (outgoing.target.hostname === QUEUE_HOST) sendAs(headers, address.serviceKey)
+    if ([QUEUE_HOST, AI_HOST].includes(outgoing.target.hostname)) sendAs(headers, address.serviceKey)
     else addCredentials(headers, call?.caller ?? null, keys)
     headers[DEPTH_HEADER] = depth
     if (call) headers['x-request-id'] = call.requestId
@@ -104,7 +108,7 @@ function keyOfService(caller: Caller | null): string | null {
   return bearerOf(caller.authorization) ?? caller.apikey
 }
 
-/** Sends a queue message with the key of the project, not with the key of the caller. */
+/** Sends a queue message or a text with the key of the project, not with the key of the caller. */
 function sendAs(headers: OutgoingHttpHeaders, key: string | null): void {
   headers['content-profile'] = 'geoembeddings'
   delete headers['apikey']

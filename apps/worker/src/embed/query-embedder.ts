@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { EmbedChip, EmbedText } from '@terrane/contracts'
+import type { EmbedChip, EmbedText, EmbedWords } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
 import type { Database } from '@terrane/database'
 import { findEmbeddings, searchEmbeddings, type FoundEmbeddings } from '@terrane/database/geoembeddings'
-import { geoTiffTiles, openTextTower, type TextTower } from '@terrane/embeddings'
+import { geoTiffTiles } from '@terrane/embeddings'
 import { pngToGeoTiff } from '@terrane/tiling/raster'
 import { ProjectPlaces } from '../projects/project-places.ts'
 import { tileContext } from '../jobs/create-geo-embeddings/context.ts'
@@ -25,6 +25,7 @@ import {
   tableOfRegions,
   tableUnknown,
 } from './errors.ts'
+import { TextEncoders } from './text-encoders.ts'
 
 /** Maximum bytes of a picture. */
 export const CHIP_BYTES = 8 << 20
@@ -36,9 +37,6 @@ const SECONDS = 30
 const ROWS = 10
 /** PostgreSQL's code for a statement that ran into its timeout. */
 const QUERY_CANCELED = '57014'
-/** Maximum models whose text encoder stays open; only encoders in use may exceed it. */
-const OPEN_TOWERS = 2
-
 /** A picture as a file. */
 interface Chip {
   readonly path: string
@@ -46,12 +44,6 @@ interface Chip {
   readonly datetime: string | undefined
   /** Meaning of its sample values; null for stored values. */
   readonly values: ChipValues | null
-}
-
-interface OpenTower {
-  readonly opening: Promise<TextTower>
-  opened: boolean
-  users: number
 }
 
 /** Models and file access for queries; shared with jobs. */
@@ -82,12 +74,12 @@ const PLACE_MS = 5000
 /** Embeds texts and pictures with the model of a table while the caller waits. */
 export class QueryEmbedder {
   readonly #deps: QueryEmbedderDeps
-  /** Text encoders by model, the least recently used first. */
-  readonly #towers = new Map<string, OpenTower>()
+  readonly #encoders: TextEncoders
   readonly #places = new ProjectPlaces({ all: 4, ofOne: 2, waitMs: PLACE_MS, busy: queriesBusy })
 
   constructor(deps: QueryEmbedderDeps) {
     this.#deps = deps
+    this.#encoders = new TextEncoders(deps.models)
   }
 
   /**
@@ -97,7 +89,19 @@ export class QueryEmbedder {
    * @throws EMBEDDING_TABLE_NOT_FOUND, TABLE_OF_REGIONS, TEXT_UNSUPPORTED, TEXT_TOO_LONG, QUERIES_BUSY, QUERY_TIMED_OUT
    */
   text(project: QueryProject, search: Pick<EmbedText, 'text'> & Search): Promise<Answered> {
-    return this.#bounded(project, search, (table, late) => this.#embedText(table.modelName, search.text, late))
+    return this.#search(project, search, (table, late) => this.#encoders.embed(table.modelName, search.text, late))
+  }
+
+  /**
+   * Embeds a text with the text part of a model, of unit length.
+   *
+   * @throws MODEL_UNKNOWN, TEXT_UNSUPPORTED, TEXT_TOO_LONG, QUERIES_BUSY, QUERY_TIMED_OUT
+   */
+  words(
+    { key }: Pick<QueryProject, 'key'>,
+    { modelName, text }: Pick<EmbedWords, 'modelName' | 'text'>,
+  ): Promise<Float32Array> {
+    return this.#bounded(key, (late) => this.#encoders.embed(modelName, text, late))
   }
 
   /**
@@ -114,7 +118,7 @@ export class QueryEmbedder {
     left: AbortSignal,
   ): Promise<Answered> {
     const { tableName, datetime, rescale } = search
-    return this.#bounded(project, search, async (table, late) => {
+    return this.#search(project, search, async (table, late) => {
       const signal = AbortSignal.any([left, late])
       await mkdir(this.#deps.workdir, { recursive: true })
       const folder = await mkdtemp(join(this.#deps.workdir, 'chip-'))
@@ -131,10 +135,8 @@ export class QueryEmbedder {
     })
   }
 
-  async close(): Promise<void> {
-    const towers = [...this.#towers.values()]
-    this.#towers.clear()
-    await Promise.all(towers.map(closeTower))
+  close(): Promise<void> {
+    return this.#encoders.close()
   }
 
   async #embedFile(
@@ -198,66 +200,27 @@ export class QueryEmbedder {
     return Float32Array.from(sum, (value) => value / length)
   }
 
-  async #embedText(model: string, text: string, late: AbortSignal): Promise<Float32Array> {
-    const tower = this.#towers.get(model) ?? this.#openTower(model)
-    this.#towers.delete(model)
-    this.#towers.set(model, tower)
-    tower.users++
-    try {
-      const embedding = tower.opening.then((open) => open.embed(text))
-      return await Promise.race([embedding, aborted(late)])
-    } catch (error) {
-      const lost = error instanceof TerraneError && error.code === 'INFERENCE_THREAD_LOST'
-      // A text that takes too long would block all others, so its thread is ended; the next query opens another.
-      if (lost || (late.aborted && tower.opened)) {
-        this.#forget(model, tower)
-        await closeTower(tower)
-      }
-      throw error
-    } finally {
-      tower.users--
-      await this.#closeIdle()
-    }
-  }
-
-  #openTower(model: string): OpenTower {
-    const opening = this.#deps.models.acquireText(model).then((files) => openTextTower(files))
-    const tower: OpenTower = { opening, opened: false, users: 0 }
-    opening.then(
-      () => (tower.opened = true),
-      // The next query tries again, because the files may have been repaired.
-      () => this.#forget(model, tower),
-    )
-    return tower
-  }
-
-  #forget(model: string, tower: OpenTower): void {
-    if (this.#towers.get(model) === tower) this.#towers.delete(model)
-  }
-
-  async #closeIdle(): Promise<void> {
-    for (const [model, tower] of this.#towers) {
-      if (this.#towers.size <= OPEN_TOWERS) return
-      if (tower.users > 0) continue
-      this.#towers.delete(model)
-      await closeTower(tower)
-    }
-  }
-
-  async #bounded(
+  #search(
     { key, database }: QueryProject,
     { tableName, limit = ROWS, label }: Search,
     embed: (table: FoundEmbeddings, late: AbortSignal) => Promise<Float32Array>,
   ): Promise<Answered> {
-    using _place = await this.#places.take(key)
-    const end = performance.now() + SECONDS * 1000
-    const late = AbortSignal.timeout(SECONDS * 1000)
-    try {
+    return this.#bounded(key, async (late, end) => {
       const table = await findTable(database, tableName)
       const vector = await embed(table, late)
       const milliseconds = Math.max(1, Math.floor(end - performance.now()))
       const search = { vector, limit, label: label ?? null, milliseconds }
       return { table, vector, rows: limit === 0 ? [] : await searchEmbeddings(database, tableName, search) }
+    })
+  }
+
+  /** Answers a query in one of the places of a project, within the time. `end` is that of `performance.now()`. */
+  async #bounded<T>(key: string, answer: (late: AbortSignal, end: number) => Promise<T>): Promise<T> {
+    using _place = await this.#places.take(key)
+    const end = performance.now() + SECONDS * 1000
+    const late = AbortSignal.timeout(SECONDS * 1000)
+    try {
+      return await answer(late, end)
     } catch (error) {
       if (late.aborted || codeOf(error) === QUERY_CANCELED) throw queryTooSlow({ seconds: SECONDS }, { cause: error })
       throw error
@@ -270,20 +233,6 @@ async function findTable(database: Database, tableName: string): Promise<FoundEm
   if (table === null) throw tableUnknown({ table: tableName })
   if (table.kind !== 'geo') throw tableOfRegions({ table: tableName })
   return table
-}
-
-async function closeTower({ opening }: OpenTower): Promise<void> {
-  const tower = await opening.catch(() => null)
-  await tower?.[Symbol.asyncDispose]()
-}
-
-/** Rejects with the signal's reason. */
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const fail = () => reject(signal.reason as Error)
-    if (signal.aborted) fail()
-    else signal.addEventListener('abort', fail, { once: true })
-  })
 }
 
 function codeOf(error: unknown): unknown {

@@ -1,4 +1,4 @@
-import { list, number, nullable, optional, record, text } from './checks.ts'
+import { list, number, nullable, oneOf, optional, record, text } from './checks.ts'
 
 /** One file of a model. */
 export interface ModelFile {
@@ -22,8 +22,12 @@ export interface TextManifest {
   readonly ids: string
   /** Name of the input with 1 for tokens and 0 for padding; absent when the graph has none. */
   readonly mask?: string | undefined
-  /** Output, `[batch, dims]`. */
+  /** Name of the input with the kind of each token, all 0, as BERT has it; absent when the graph has none. */
+  readonly types?: string | undefined
+  /** Output: `[batch, dims]`, or with a pooling `[batch, tokens, dims]`. */
   readonly output: string
+  /** How an output of tokens becomes one vector: the first token, or the mean of those that are no padding. */
+  readonly pooling?: 'first-token' | 'mean-tokens' | undefined
   /** Maximum number of tokens of a text, including the first and the last. */
   readonly length: number
   /** Id of the padding token up to `length`; absent when the graph accepts any length. */
@@ -46,7 +50,9 @@ export const TEXT = record({
   tokenizer: text(),
   ids: text(),
   mask: optional(text()),
+  types: optional(text()),
   output: text(),
+  pooling: optional(oneOf('first-token', 'mean-tokens')),
   length: number(2, 4096, true),
   pad: optional(number(0, 2 ** 31, true)),
 })

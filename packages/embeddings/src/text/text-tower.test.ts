@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openModelStore } from '../models/store.ts'
-import { buildColorClip } from '../onnx/index.ts'
+import { OnnxGraph, buildColorClip } from '../onnx/index.ts'
 import { openTextTower } from './text-tower.ts'
 import { createTokenizer } from './tokens.ts'
 
@@ -73,6 +73,32 @@ describe('a text', () => {
     const together = await Promise.all(texts.map((text) => padded.embed(text)))
     expect(together[1]).toEqual(alone)
     expect(together[2]).not.toEqual(alone)
+  })
+
+  test('of a graph of tokens is their mean without padding, or its first token', async () => {
+    const graph = new OnnxGraph('tokens')
+    const ids = graph.input('input_ids', ['batch', 'tokens'], 'int64')
+    const types = graph.input('token_type_ids', ['batch', 'tokens'], 'int64')
+    const kinds = graph.op('Add', [ids, graph.op('Mul', [types, graph.ints([1000])])])
+    // One number for each token: its id, and 1.
+    const id = graph.op('Unsqueeze', [graph.cast(kinds, 'float32'), graph.ints([2])])
+    const one = graph.op('Add', [graph.op('Mul', [id, graph.floats([1], [0])]), graph.floats([1], [1])])
+    graph.output('hidden', ['batch', 'tokens', 2], graph.op('Concat', [id, one], { axis: 2 }))
+    await writeFile(join(folder, 'clip', 'r1', 'text.onnx'), graph.encode())
+    const { mask: _, ...text } = { ...TEXT, types: 'token_type_ids', output: 'hidden' }
+    const embed = async (pooling: string) => {
+      await using tower = await open({ ...text, pooling }, { dims: 2 })
+      return Array.from(await tower.embed('red'))
+    }
+    const { ids: real } = createTokenizer(clip.tokenizer, { ...text, pad: undefined })('red')
+    expect(real.length).toBeLessThan(TEXT.length)
+    const mean = real.reduce((sum, value) => sum + value, 0) / real.length
+    const unit = (...v: number[]) => v.map((x) => expect.closeTo(x / Math.hypot(...v), 5))
+    expect(await embed('mean-tokens')).toEqual(unit(mean, 1))
+    expect(await embed('first-token')).toEqual(unit(real[0]!, 1))
+    await expect(open(text, { dims: 2 }).then((tower) => tower.embed('red'))).rejects.toMatchObject({
+      code: 'MODEL_MISMATCH',
+    })
   })
 
   test('of too many tokens is refused, and the next one is answered', async () => {

@@ -27,7 +27,7 @@ async function open({ id, dims, graph, tokenizer, text, threads }: TextSetup): P
       unopenedHint(env.versions.node),
     )
   })
-  const wanted = [text.ids, ...(text.mask === undefined ? [] : [text.mask])]
+  const wanted = [text.ids, text.mask, text.types].filter((name) => name !== undefined)
   const missing = wanted.find((name) => !session.inputNames.includes(name))
   if (missing !== undefined)
     throw mismatch(`its text graph has no input ${missing}, but ${session.inputNames.join(', ')}`)
@@ -49,15 +49,24 @@ async function open({ id, dims, graph, tokenizer, text, threads }: TextSetup): P
     const feeds = {
       [text.ids]: tensorOf(text.ids, tokens.ids),
       ...(text.mask !== undefined && { [text.mask]: tensorOf(text.mask, tokens.mask) }),
+      ...(text.types !== undefined && {
+        [text.types]: tensorOf(
+          text.types,
+          tokens.ids.map(() => 0),
+        ),
+      }),
     }
     const output = await session.run(feeds, [text.output]).catch((cause: unknown) => {
       throw inferenceFailed({ id, why: messageOf(cause) }, { cause })
     })
     const tensor = output[text.output]
-    const data = tensor ? singlePrecision(tensor) : null
-    if (!data || data.length !== dims) {
-      throw mismatch(`text output ${text.output} is [${tensor?.dims.join(', ')}] and should be [1, ${dims}]`)
+    const numbers = tensor ? singlePrecision(tensor) : null
+    const rows = text.pooling === undefined ? 1 : tokens.ids.length
+    if (numbers?.length !== rows * dims) {
+      const shape = text.pooling === undefined ? [1, dims] : [1, rows, dims]
+      throw mismatch(`text output ${text.output} is [${tensor?.dims.join(', ')}] and should be [${shape.join(', ')}]`)
     }
+    const data = text.pooling === 'mean-tokens' ? sumTokens(numbers, tokens.mask) : numbers.subarray(0, dims)
     const length = Math.hypot(...data)
     if (!Number.isFinite(length)) throw embeddingNotFinite({ id, tile: 0 })
     return Float32Array.from(data, (value) => (length > 0 ? value / length : 0))
@@ -71,6 +80,14 @@ async function open({ id, dims, graph, tokenizer, text, threads }: TextSetup): P
       throw mismatch(`its tokenizer cannot be used: ${messageOf(cause)}`, cause)
     }
   }
+}
+
+/** The sum of the vectors of tokens that are no padding; of unit length it is their mean. */
+function sumTokens(vectors: Float32Array, mask: readonly number[]): Float32Array {
+  const dims = vectors.length / mask.length
+  const sum = new Float32Array(dims)
+  for (const [i, value] of vectors.entries()) sum[i % dims]! += value * mask[Math.floor(i / dims)]!
+  return sum
 }
 
 function messageOf(error: unknown): string {
