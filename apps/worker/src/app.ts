@@ -2,7 +2,6 @@ import type { Verify } from '@terrane/auth'
 import {
   Capacity,
   EmbeddedQuery,
-  EmbeddedWords,
   EmbeddingsResult,
   FileFacts,
   Job,
@@ -39,6 +38,7 @@ import { cancelRoute, type CancelDeps } from './routes/cancel-job.ts'
 import { capacityRoute, type CapacityDeps } from './routes/capacity.ts'
 import { describeJobs } from './routes/describe-jobs.ts'
 import { embedRoutes, type EmbedDeps } from './routes/embed-query.ts'
+import { embedTextRoute, type EmbedTextDeps } from './routes/embed-text.ts'
 import { inspectRoute, type InspectDeps } from './routes/inspect-file.ts'
 import { eventRoute, type EventDeps } from './routes/job-events.ts'
 import { logRoute, type LogDeps } from './routes/job-log.ts'
@@ -68,6 +68,7 @@ export type AppDeps = EdgeDeps &
   CapacityDeps &
   PlaceDeps &
   EmbedDeps &
+  EmbedTextDeps &
   InspectDeps &
   SubmitDeps &
   CancelDeps &
@@ -100,7 +101,6 @@ const SCHEMAS = [
   Capacity,
   EmbeddingsResult,
   EmbeddedQuery,
-  EmbeddedWords,
   FileFacts,
   Place,
 ]
@@ -134,6 +134,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     capacityRoute(routes, deps)
     placeRoute(routes, deps)
     await embedRoutes(routes, deps)
+    embedTextRoute(routes, deps)
     inspectRoute(routes, deps)
     submitRoutes(routes, deps)
     readRoutes(routes, deps)

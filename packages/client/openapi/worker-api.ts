@@ -35,14 +35,6 @@ export interface paths {
          */
         post: operations["embedText"];
     };
-    "/embed/text": {
-        parameters: {};
-        /**
-         * A text as a vector
-         * @description Embeds a text with the text part of a model. `Supabase.ai.Session` of functions uses it.
-         */
-        post: operations["embedWords"];
-    };
     "/embed/chip": {
         parameters: {};
         /**
@@ -50,6 +42,14 @@ export interface paths {
          * @description Embeds a small GeoTIFF (image/tiff) or PNG (image/png) as the table's rasters were, and finds the rows most like it: at most 8 MiB, 64 tiles, a PNG 2048 × 2048 pixels, 30 seconds.
          */
         post: operations["embedChip"];
+    };
+    "/embed/text": {
+        parameters: {};
+        /**
+         * A text as a vector
+         * @description Embeds a text with the text part of a model. `Supabase.ai.Session` of functions uses it.
+         */
+        post: operations["embedWords"];
     };
     "/inspect": {
         parameters: {};
@@ -743,12 +743,6 @@ export interface components {
                 id: string;
                 similarity: number;
             }[];
-        };
-        EmbeddedWords: {
-            model: string;
-            dims: number;
-            /** @description Of unit length. */
-            embedding: number[];
         };
         FileFacts: {
             /** @description Of its data sets, by the names of GDAL. */
@@ -2223,15 +2217,6 @@ export interface components {
             };
         };
         /** @description Default Response */
-        EmbeddedWords: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["EmbeddedWords"];
-            };
-        };
-        /** @description Default Response */
         FileFacts: {
             headers: {
                 [name: string]: unknown;
@@ -2580,26 +2565,6 @@ export interface operations {
             "5XX": components["responses"]["Problem"];
         };
     };
-    embedWords: {
-        parameters: {};
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description A model with a text part. */
-                    modelName: string;
-                    /** @description Never cut: TEXT_TOO_LONG beyond the tokens of the model. */
-                    text: string;
-                    /** @description Required on the shared pool. */
-                    projectRef?: string;
-                };
-            };
-        };
-        responses: {
-            200: components["responses"]["EmbeddedWords"];
-            "4XX": components["responses"]["Problem"];
-            "5XX": components["responses"]["Problem"];
-        };
-    };
     embedChip: {
         parameters: {
             query: {
@@ -2619,6 +2584,39 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["EmbeddedQuery"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    embedWords: {
+        parameters: {};
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A model with a text part. */
+                    modelName: string;
+                    /** @description Refused, not cut, beyond the tokens of the model. */
+                    text: string;
+                    /** @description Required on the shared pool. */
+                    projectRef?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        model: string;
+                        dims: number;
+                        /** @description Of unit length. */
+                        embedding: number[];
+                    };
+                };
+            };
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };

@@ -20,21 +20,6 @@ export const EmbedText = Type.Object(
 )
 export type EmbedText = Static<typeof EmbedText>
 
-/** Body of `POST /embed/text`. */
-export const EmbedWords = Type.Object(
-  {
-    modelName: Type.String({ minLength: 1, maxLength: 200, description: 'A model with a text part.' }),
-    text: Type.String({
-      minLength: 1,
-      maxLength: 20_000,
-      description: 'Never cut: TEXT_TOO_LONG beyond the tokens of the model.',
-    }),
-    projectRef: Type.Optional(Type.String({ maxLength: 63, description: 'Required on the shared pool.' })),
-  },
-  { additionalProperties: false },
-)
-export type EmbedWords = Static<typeof EmbedWords>
-
 /** Query of `POST /embed/chip`, whose body is the picture. */
 export const EmbedChip = Type.Object(
   {
@@ -73,14 +58,3 @@ export const EmbeddedQuery = named(
   }),
 )
 export type EmbeddedQuery = Static<typeof EmbeddedQuery>
-
-/** The vector of a text. */
-export const EmbeddedWords = named(
-  'EmbeddedWords',
-  Type.Object({
-    model: Type.String(),
-    dims: Type.Integer(),
-    embedding: Type.Array(Type.Number(), { description: 'Of unit length.' }),
-  }),
-)
-export type EmbeddedWords = Static<typeof EmbeddedWords>

@@ -41,7 +41,7 @@ export {
   WebhookMade,
 } from './webhook.ts'
 export { FileFacts, InspectFile } from './inspect.ts'
-export { EmbedChip, EmbedText, EmbedWords, EmbeddedQuery, EmbeddedWords } from './embed.ts'
+export { EmbedChip, EmbedText, EmbeddedQuery } from './embed.ts'
 export { Place, PlaceQuery } from './place.ts'
 export { TASK_EXAMPLES, TASK_RESULTS } from './results.ts'
 export type { TaskResults } from './results.ts'

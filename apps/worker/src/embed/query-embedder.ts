@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { EmbedChip, EmbedText, EmbedWords } from '@terrane/contracts'
+import type { EmbedChip, EmbedText } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
 import type { Database } from '@terrane/database'
 import { findEmbeddings, searchEmbeddings, type FoundEmbeddings } from '@terrane/database/geoembeddings'
@@ -97,10 +97,7 @@ export class QueryEmbedder {
    *
    * @throws MODEL_UNKNOWN, TEXT_UNSUPPORTED, TEXT_TOO_LONG, QUERIES_BUSY, QUERY_TIMED_OUT
    */
-  words(
-    { key }: Pick<QueryProject, 'key'>,
-    { modelName, text }: Pick<EmbedWords, 'modelName' | 'text'>,
-  ): Promise<Float32Array> {
+  words({ key }: Pick<QueryProject, 'key'>, modelName: string, text: string): Promise<Float32Array> {
     return this.#bounded(key, (late) => this.#encoders.embed(modelName, text, late))
   }
 

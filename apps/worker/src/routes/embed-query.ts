@@ -1,4 +1,4 @@
-import { EmbedChip, EmbedText, EmbedWords, EmbeddedQuery, EmbeddedWords, ref } from '@terrane/contracts'
+import { EmbedChip, EmbedText, EmbeddedQuery, ref } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 import { queriesBusy } from '../embed/errors.ts'
@@ -11,7 +11,7 @@ import type { ProjectDirectory } from '../projects/project-directory.ts'
 /** The project of a caller, and vectors of its queries. */
 export interface EmbedDeps {
   readonly projects: Pick<ProjectDirectory, 'scope' | 'openForSubmit'>
-  readonly queries: Pick<QueryEmbedder, 'text' | 'words' | 'chip'>
+  readonly queries: Pick<QueryEmbedder, 'text' | 'chip'>
 }
 
 /** Maximum pictures in memory while they arrive or are embedded, 8 MiB each at most. */
@@ -19,10 +19,7 @@ const UPLOADS = 16
 
 type Ask = (project: QueryProject) => Promise<Answered>
 
-/**
- * `POST /embed` and `/embed/chip`: a text or picture as a vector of a table's model, and the most similar rows. `POST
- * /embed/text`: the vector alone, by a model's name.
- */
+/** `POST /embed` and `/embed/chip`: a text or picture as a vector of a table's model, and the most similar rows. */
 export async function embedRoutes(app: Http, deps: EmbedDeps): Promise<void> {
   const answer = async (request: FastifyRequest, projectRef: string | undefined, path: string, ask: Ask) => {
     const scope = await deps.projects.scope(principalOf(request), projectRef, path)
@@ -41,22 +38,6 @@ export async function embedRoutes(app: Http, deps: EmbedDeps): Promise<void> {
     }),
     (request) =>
       answer(request, request.body.projectRef, '/projectRef', (project) => deps.queries.text(project, request.body)),
-  )
-  app.post(
-    '/embed/text',
-    guarded('worker', {
-      operationId: 'embedWords',
-      summary: 'A text as a vector',
-      description: 'Embeds a text with the text part of a model. `Supabase.ai.Session` of functions uses it.',
-      body: EmbedWords,
-      response: { 200: ref(EmbeddedWords) },
-    }),
-    async (request) => {
-      const { modelName, text, projectRef } = request.body
-      const scope = await deps.projects.scope(principalOf(request), projectRef, '/projectRef')
-      const vector = await deps.queries.words({ key: scopeKey(scope) }, { modelName, text })
-      return { model: modelName, dims: vector.length, embedding: Array.from(vector) }
-    },
   )
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers()

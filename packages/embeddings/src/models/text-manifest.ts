@@ -26,7 +26,7 @@ export interface TextManifest {
   readonly types?: string | undefined
   /** Output: `[batch, dims]`, or with a pooling `[batch, tokens, dims]`. */
   readonly output: string
-  /** How an output of tokens becomes one vector: the first token, or the mean of those that are no padding. */
+  /** How an output of tokens becomes one vector: the first token, or the mean without padding. */
   readonly pooling?: 'first-token' | 'mean-tokens' | undefined
   /** Maximum number of tokens of a text, including the first and the last. */
   readonly length: number

@@ -3,6 +3,7 @@ import { serveThread, type ThreadMethods } from '@terrane/core/threads'
 import { InferenceSession, Tensor, env } from 'onnxruntime-node'
 import { embeddingNotFinite, inferenceFailed, modelMismatch, unopenedHint } from '../errors.ts'
 import { singlePrecision } from '../engine/input-tensors.ts'
+import type { TextManifest } from '../models/text-manifest.ts'
 import type { TextMethods, TextSetup } from './text-tower.ts'
 import { createTokenizer, type Tokens } from './tokens.ts'
 
@@ -27,16 +28,11 @@ async function open({ id, dims, graph, tokenizer, text, threads }: TextSetup): P
       unopenedHint(env.versions.node),
     )
   })
-  const wanted = [text.ids, text.mask, text.types].filter((name) => name !== undefined)
-  const missing = wanted.find((name) => !session.inputNames.includes(name))
-  if (missing !== undefined)
-    throw mismatch(`its text graph has no input ${missing}, but ${session.inputNames.join(', ')}`)
-  const unfilled = session.inputNames.filter((name) => !wanted.includes(name))
-  if (unfilled.length > 0) throw mismatch(`its text graph also needs ${unfilled.join(', ')}, which nothing fills`)
-  if (!session.outputNames.includes(text.output)) {
-    throw mismatch(`its text graph has no output ${text.output}, but ${session.outputNames.join(', ')}`)
-  }
-  const tokenize = openTokenizer(file)
+  const problem = problemOf(session, text)
+  if (problem !== null) throw mismatch(problem)
+  const tokenize = openTokenizer(file, text, (cause) =>
+    mismatch(`its tokenizer cannot be used: ${messageOf(cause)}`, cause),
+  )
   const tensorOf = (name: string, values: readonly number[]): Tensor => {
     const metadata = session.inputMetadata.find((one) => one.name === name)
     const shape = [1, values.length]
@@ -72,17 +68,33 @@ async function open({ id, dims, graph, tokenizer, text, threads }: TextSetup): P
     return Float32Array.from(data, (value) => (length > 0 ? value / length : 0))
   }
   return { embed }
+}
 
-  function openTokenizer(json: string): (words: string) => Tokens {
-    try {
-      return createTokenizer(JSON.parse(json) as object, text)
-    } catch (cause) {
-      throw mismatch(`its tokenizer cannot be used: ${messageOf(cause)}`, cause)
-    }
+/** @param unusable makes the error for a file that is no tokenizer */
+function openTokenizer(
+  json: string,
+  text: TextManifest,
+  unusable: (cause: unknown) => Error,
+): (words: string) => Tokens {
+  try {
+    return createTokenizer(JSON.parse(json) as object, text)
+  } catch (cause) {
+    throw unusable(cause)
   }
 }
 
-/** The sum of the vectors of tokens that are no padding; of unit length it is their mean. */
+/** Why a graph does not have the inputs and the output of its manifest; null if it has. */
+function problemOf({ inputNames, outputNames }: InferenceSession, text: TextManifest): string | null {
+  const wanted = [text.ids, text.mask, text.types].filter((name) => name !== undefined)
+  const missing = wanted.find((name) => !inputNames.includes(name))
+  if (missing !== undefined) return `its text graph has no input ${missing}, but ${inputNames.join(', ')}`
+  const unfilled = inputNames.filter((name) => !wanted.includes(name))
+  if (unfilled.length > 0) return `its text graph also needs ${unfilled.join(', ')}, which nothing fills`
+  if (outputNames.includes(text.output)) return null
+  return `its text graph has no output ${text.output}, but ${outputNames.join(', ')}`
+}
+
+/** The sum of the vectors of all tokens but padding. Of unit length it is their mean. */
 function sumTokens(vectors: Float32Array, mask: readonly number[]): Float32Array {
   const dims = vectors.length / mask.length
   const sum = new Float32Array(dims)
