@@ -37,7 +37,7 @@ afterAll(() => router.close())
 
 /** Places at equal distances along straight lines between letters. */
 function along(letters: string, parts: number): Point[] {
-  const ends = [...letters].map((letter) => town.at(letter))
+  const ends = Array.from(letters, (letter) => town.at(letter))
   const points = ends.slice(1).flatMap((to, i) => {
     const from = ends[i]!
     return Array.from({ length: parts }, (_, part) => ({
