@@ -75,6 +75,35 @@ describe('a trace through a park without paths', () => {
   })
 })
 
+describe('a walker whose points are 600 m apart in a minute', () => {
+  const walk = async (middle: Record<string, string>): Promise<number> => {
+    const shores = await drawTown({
+      map: 'A---B------------------C---D',
+      meters: 100,
+      ways: { AB: { highway: 'residential' }, BC: middle, CD: { highway: 'residential' } },
+    })
+    const [from, to] = [shores.at('B'), shores.at('C')]
+    const shape = Array.from({ length: 4 }, (_, i) => ({
+      lat: from.lat,
+      lon: from.lon + ((i * 600) / 1900) * (to.lon - from.lon),
+      time: 60 * i,
+    }))
+    const request = { shape, costing: 'pedestrian', shape_match: 'map_snap', trace_options: { gps_accuracy: 5 } }
+    const matcher = new Router(shores.network)
+    const { status } = matcher.answer(JSON.stringify(request), 'trace_route')
+    await matcher.close()
+    return status
+  }
+
+  it('is on board of a ferry', async () => {
+    expect(await walk({ route: 'ferry', foot: 'yes' })).toBe(200)
+  })
+
+  it('is not on a street', async () => {
+    expect(await walk({ highway: 'residential' })).toBe(400)
+  })
+})
+
 it('a sparse trace keeps its ends beyond crossings', async () => {
   const crossings = await drawTown({
     map: `

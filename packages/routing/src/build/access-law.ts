@@ -181,7 +181,8 @@ export const ONEWAY_KEYS: readonly string[] = ['oneway', ...new Set(MODE_LAWS.fl
 /**
  * Keys that are not read but may close a way: seasonally without dates, temporarily, permanently, by lanes, or for a
  * part of a mode that requests cannot name. Routes have warnings about them. Source: OpenStreetMap wiki, Key:seasonal,
- * Key:ford, Key:winter_service, Key:low_emission_zone, Key:winter_road, Tag:ice_road=yes, Key:tidal, Lifecycle prefix, Lanes, Key:access, transport mode hierarchy.
+ * Key:ford, Key:winter_service, Key:low_emission_zone, Key:winter_road, Tag:ice_road=yes, Key:tidal, Lifecycle prefix,
+ * Lanes, Key:access, transport mode hierarchy.
  */
 export const UNREAD_KEYS: readonly { readonly key: string; readonly values: RegExp; readonly modes: number }[] = [
   { key: 'highway', values: /^(ice|winter)_road$/, modes: ROAD },

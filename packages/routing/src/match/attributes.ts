@@ -54,6 +54,8 @@ export function* traceAttributesOf(ground: Ground, request: TraceRequest): Work 
       keeps,
       countries,
     }
+    // The nodes of the edges have the countries of the streets after them, so that the first would be missing.
+    countries.indexOf(guided.steps[0]!.edge)
     matching.places.forEach((place, i) => {
       points[place.point] = pointFacts(placeIn(leg, first, place), edges.length, {
         begins: i === matching.places.length - 1 && part < matchings.length - 1,

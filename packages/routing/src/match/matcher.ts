@@ -1,3 +1,5 @@
+import { Use } from '../graph/attributes.ts'
+import { EdgeField, get } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { PreparedCosting } from '../network/costings.ts'
 import type { TurnNetwork } from '../network/turns.ts'
@@ -63,6 +65,7 @@ const DETOUR_METERS = 200
 
 /** Maximum plausible speed in metres per second. */
 const FASTEST = { motor: 70, bicycle: 25, foot: 7 } as const
+const FASTEST_FERRY = 20
 
 /** Metres without a street after which a part ends: walkers leave the streets of the map more often than drivers. */
 const LOST_METERS = { motor: 200, bicycle: 100, foot: 60 } as const
@@ -210,7 +213,8 @@ export class Matcher {
     const seconds = before.seconds === null || group.seconds === null ? null : group.seconds - before.seconds
     if (meters > trace.breakage || (seconds !== null && seconds > trace.gapSeconds)) return false
     const slack = 3 * noise
-    const fastest = seconds === null || seconds <= 0 ? Infinity : seconds * FASTEST[this.#weights.costing.family]
+    const speed = Math.max(this.#fastestOn(sources), this.#fastestOn(targets))
+    const fastest = seconds === null || seconds <= 0 ? Infinity : seconds * speed
     if (meters > fastest + 6 * noise) return false
     const most = Math.min(5 * meters + DETOUR_METERS, fastest) + 12 * noise
     const { sweep: steps, giveBack } = takeSteps(this.#turns, this.#weights.network.edgeCount)
@@ -229,6 +233,14 @@ export class Matcher {
     giveBack()
     for (const target of targets) if (metersOf(this.#weights.network, target) > most) target.cost = Infinity
     return targets.some(({ cost }) => cost < Infinity)
+  }
+
+  /** Maximum plausible speed of a traveller who may be at one of the places, in metres per second. */
+  #fastestOn(places: readonly Candidate[]): number {
+    const { network, costing } = this.#weights
+    const own = FASTEST[costing.family]
+    const isFerry = ({ edge }: Candidate): boolean => get(network.edgeInfo[edge]!, EdgeField.use) === Use.ferry
+    return own < FASTEST_FERRY && places.some(isFerry) ? FASTEST_FERRY : own
   }
 }
 
