@@ -96,6 +96,14 @@ describe('a graph over two countries', async () => {
       expect(only.admins[0]).toEqual({ country_code: 'GB' })
     })
 
+    it('with trace_attributes also that of the first street, if the next is in another', () => {
+      const { shape } = ask({ locations: [town.at('E'), town.at('p')] }).trip.legs[0]
+      const trace = { encoded_polyline: shape, shape_match: 'edge_walk' }
+      const { admins, edges } = ask(trace, 'trace_attributes')
+      expect([edges.length, edges[0].end_node.admin_index]).toEqual([2, 1])
+      expect(admins.map((admin: Texts) => admin['country_code'])).toEqual(['GB', 'FR'])
+    })
+
     it('only if the graph was built with them', async () => {
       const other = new Router((await drawTown({ ...CHANNEL, drivingSide: 'left' })).network)
       const answer = (more: object) => JSON.parse(other.answer(JSON.stringify({ ...request, ...more })).body)
