@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 
+import { Router } from '../src/index.ts'
 import { type AsciiTown, type Drawing, drawTown } from './support/ascii-map.ts'
 
 const street = { highway: 'secondary' }
@@ -34,6 +35,8 @@ A W   E c                                                 p w   e g
   },
 }
 
+type Texts = Readonly<Record<string, string>>
+
 describe('a graph over two countries', async () => {
   const town = await drawTown(CHANNEL)
   /** The side to drive on at c in England and at p in France, by which of two turns costs more: that over oncoming traffic. */
@@ -47,6 +50,67 @@ describe('a graph over two countries', async () => {
     expect(route.path).toBe('AWNEcpwseg')
     expect(route.maneuvers.flatMap(({ roundabout_exit_count: count }) => count ?? [])).toEqual([2, 2])
     expect(route.kinds).toContain('ferryEnter')
+  })
+
+  describe('names its countries', () => {
+    const router = new Router(town.network)
+    afterAll(() => router.close())
+    const request = { locations: [town.at('A'), town.at('g')], costing: 'auto' }
+    // oxlint-disable-next-line typescript/no-explicit-any -- an answer as a caller sees it
+    const ask = (more: object, action: 'route' | 'trace_attributes' = 'route'): any =>
+      JSON.parse(router.answer(JSON.stringify({ ...request, ...more }), action).body)
+    const named = ['GB', 'United Kingdom', 'FR', 'France']
+
+    it('as Valhalla with admin_crossings', () => {
+      const { trip } = ask({ admin_crossings: true })
+      const { admins, admin_crossings: crossings } = trip.legs[0].summary
+      const texts = admins.flatMap(({ country_code: code, country_text: text }: Texts) => [code, text])
+      expect(texts.filter((text: string) => text !== '')).toEqual(named)
+      expect(crossings[0]).toMatchObject({ from_admin_index: 0, to_admin_index: 1 })
+      expect(crossings[0].end_shape_index).toBeGreaterThan(crossings[0].begin_shape_index)
+      expect([trip.warnings, ask({}).trip.legs[0].summary.admins]).toEqual([undefined, undefined])
+    })
+
+    it('as Valhalla with format=osrm', () => {
+      const [leg] = ask({ format: 'osrm' }).routes[0].legs
+      expect(leg.admins.filter((admin: Texts) => 'iso_3166_1' in admin)).toEqual([
+        { iso_3166_1: 'GB', iso_3166_1_alpha3: 'GBR' },
+        { iso_3166_1: 'FR', iso_3166_1_alpha3: 'FRA' },
+      ])
+      const indexes = leg.steps.flatMap(({ intersections }: { intersections: { admin_index: number }[] }) =>
+        intersections.map(({ admin_index: index }) => index),
+      )
+      expect([indexes[0], indexes.at(-1)]).toEqual([0, leg.admins.length - 1])
+    })
+
+    it('as Valhalla with trace_attributes, as a filter has it', () => {
+      const { shape } = ask({}).trip.legs[0]
+      const trace = { encoded_polyline: shape, shape_match: 'edge_walk' }
+      const { admins, edges } = ask(trace, 'trace_attributes')
+      expect(admins[0]).toEqual({ country_code: 'GB', country_text: 'United Kingdom', state_code: '', state_text: '' })
+      expect([edges[0].end_node.admin_index, edges.at(-1).end_node.admin_index]).toEqual([0, admins.length - 1])
+      const only = ask(
+        { ...trace, filters: { attributes: ['admin.country_code'], action: 'include' } },
+        'trace_attributes',
+      )
+      expect(only.admins[0]).toEqual({ country_code: 'GB' })
+    })
+
+    it('with trace_attributes also that of the first street, if the next is in another', () => {
+      const { shape } = ask({ locations: [town.at('E'), town.at('p')] }).trip.legs[0]
+      const trace = { encoded_polyline: shape, shape_match: 'edge_walk' }
+      const { admins, edges } = ask(trace, 'trace_attributes')
+      expect([edges.length, edges[0].end_node.admin_index]).toEqual([2, 1])
+      expect(admins.map((admin: Texts) => admin['country_code'])).toEqual(['GB', 'FR'])
+    })
+
+    it('only if the graph was built with them', async () => {
+      const other = new Router((await drawTown({ ...CHANNEL, drivingSide: 'left' })).network)
+      const answer = (more: object) => JSON.parse(other.answer(JSON.stringify({ ...request, ...more })).body)
+      expect(answer({ admin_crossings: true }).trip.legs[0].summary.admins).toEqual([])
+      expect(answer({ format: 'osrm' }).routes[0].legs[0].admins).toBeUndefined()
+      await other.close()
+    })
   })
 
   it('drives on the side of each', () => {

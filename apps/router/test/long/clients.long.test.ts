@@ -263,6 +263,15 @@ describe.skipIf(packages === null)(`clients on the demo town${noPackages}`, () =
       expect(shown.status).toBe(400)
     })
 
+    test('lrm-valhalla 0.1.1 shows the route and words of Valhalla', async () => {
+      const shown = (await saidByPage(lrmValhallaPage(url, near), packages!)) as LrmValhallaShown
+      const locations = near.map(([lon, lat], i) => ({ lon, lat, type: i === 1 ? 'through' : 'break' }))
+      const { trip } = (await served.router.route({ locations, costing: 'auto' })).body
+      expect(shown.summary).toEqual({ totalDistance: trip.summary.length, totalTime: trip.summary.time })
+      expect(shown.words).toEqual(trip.legs[0]!.maneuvers!.map(({ instruction }) => instruction))
+      expect(shown.rows).toBe(shown.words.length)
+    })
+
     test('maplibre-gl-directions 0.9.1 draws routes through waypoints that are added and removed', async () => {
       const shown = (await saidByPage(maplibrePage(url, near), packages!)) as MaplibreShown
       expect(shown.codes).toEqual(['Ok', 'Ok', 'Ok', 'Ok'])
@@ -310,6 +319,32 @@ async function main() {
   say({ three: { summary, waypoints: waypoints.length, lines, words, steps: instructions.length }, two: { routes: two }, status: error.target.status })
 }
 main()
+</script>`
+}
+
+interface LrmValhallaShown {
+  readonly summary: { totalDistance: number; totalTime: number }
+  readonly words: string[]
+  readonly rows: number
+}
+
+/** It sends its token as `api_key`, so that the key follows the token. */
+function lrmValhallaPage(url: string, places: readonly Place[]): string {
+  return `<script src="/packages/leaflet/dist/leaflet.js"></script>
+<script src="/packages/leaflet-routing-machine/dist/leaflet-routing-machine.js"></script>
+<script src="/packages/lrm-valhalla/dist/lrm-valhalla.js"></script>
+<div id="map" style="width: 600px; height: 400px"></div>
+<script>
+const waypoints = ${JSON.stringify(places.map(([lon, lat]) => [lat, lon]))}.map(([lat, lon]) => L.latLng(lat, lon))
+const map = L.map('map').setView(waypoints[0], 14)
+const router = L.Routing.valhalla('-&apikey=${KEY}', 'auto', {})
+router.options.serviceUrl = '${url}${ROUTING_BASE}/'
+const control = L.Routing.control({ router, waypoints, formatter: new L.Routing.Valhalla.Formatter() }).addTo(map)
+control.once('routingerror', ({ error }) => fail(error))
+control.once('routesfound', ({ routes: [{ summary, instructions }] }) => setTimeout(() => {
+  const words = instructions.map(({ instruction }) => instruction)
+  say({ summary, words, rows: document.querySelectorAll('.leaflet-routing-alt tr').length })
+}, 0))
 </script>`
 }
 

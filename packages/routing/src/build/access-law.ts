@@ -181,7 +181,8 @@ export const ONEWAY_KEYS: readonly string[] = ['oneway', ...new Set(MODE_LAWS.fl
 /**
  * Keys that are not read but may close a way: seasonally without dates, temporarily, permanently, by lanes, or for a
  * part of a mode that requests cannot name. Routes have warnings about them. Source: OpenStreetMap wiki, Key:seasonal,
- * Key:winter_road, Tag:ice_road=yes, Key:tidal, Lifecycle prefix, Lanes, Key:access, transport mode hierarchy.
+ * Key:ford, Key:winter_service, Key:low_emission_zone, Key:winter_road, Tag:ice_road=yes, Key:tidal, Lifecycle prefix,
+ * Lanes, Key:access, transport mode hierarchy.
  */
 export const UNREAD_KEYS: readonly { readonly key: string; readonly values: RegExp; readonly modes: number }[] = [
   { key: 'highway', values: /^(ice|winter)_road$/, modes: ROAD },
@@ -193,7 +194,9 @@ export const UNREAD_KEYS: readonly { readonly key: string; readonly values: RegE
   ...['disused:highway', 'abandoned:highway'].map((key) => ({ key, values: /^/, modes: ROAD })),
   { key: 'psv:lanes', values: ALL_DESIGNATED, modes: MOTOR & ~(bus | taxi) },
   { key: 'bus:lanes', values: ALL_DESIGNATED, modes: MOTOR & ~bus },
-  { key: 'seasonal', values: /^(?!no$)/, modes: ROAD },
+  ...['seasonal', 'ford'].map((key) => ({ key, values: /^(?!no$)/, modes: ROAD })),
+  { key: 'winter_service', values: /^no$/, modes: ROAD },
+  { key: 'low_emission_zone', values: /^yes$/, modes: MOTOR },
   ...ACCESS_KEYS.map((key) => ({
     key: `temporary:${key}`,
     values: /^(?!yes$)/,

@@ -10,6 +10,7 @@ import { packBoxes } from '../snap/boxes.ts'
 import { type Collected, collectWays, type UnreadTurn, type TurnRule } from './collect.ts'
 import { type Borders, openBorders } from './country/borders.ts'
 import { placeWays } from './country/place.ts'
+import { countryTable } from './country/table.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { findCuldesacs } from './culdesacs.ts'
 import { findConnected } from './connectivity.ts'
@@ -213,6 +214,7 @@ function assemble(
     edgeShape: edges.link,
     turnInfo: turns.info,
     ...shapes,
+    ...countryTable(network, textOf),
     ...names.pack(),
     ...signs,
     ...limits,

@@ -48,6 +48,10 @@ export interface Graph {
   readonly shapeWay: Uint32Array | Float64Array
   /** Tagged speed limit of the way of a geometry in km/h; zero where untagged, `UNLIMITED` for `none`. */
   readonly shapeLimit: Uint8Array
+  /** Country of the way of a geometry: 1 for the first in `countryText`; zero at sea or without countries. */
+  readonly shapeCountry: Uint8Array
+  /** Three texts of each country: its ISO 3166-1 codes of two and three letters, and its name. */
+  readonly countryText: Uint32Array
 
   /** Entries of list of names `n`: `firstName[n] … firstName[n + 1] - 1`. */
   readonly firstName: Uint32Array
@@ -150,6 +154,8 @@ const ARRAYS = {
   pointLat: Int32Array,
   shapeWay: [Uint32Array, Float64Array],
   shapeLimit: Uint8Array,
+  shapeCountry: Uint8Array,
+  countryText: Uint32Array,
   firstName: Uint32Array,
   nameText: Uint32Array,
   signEdge: Uint32Array,

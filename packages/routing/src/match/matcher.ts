@@ -1,22 +1,15 @@
+import { Use } from '../graph/attributes.ts'
+import { EdgeField, get } from '../graph/fields.ts'
+import type { Graph } from '../graph/graph.ts'
 import type { PreparedCosting } from '../network/costings.ts'
 import type { TurnNetwork } from '../network/turns.ts'
 import type { StateWeights } from '../states/weights.ts'
+import { type Group, grouped, metersBetween } from './groups.ts'
 import { noiseOf, strideOf } from './noise.ts'
+import { type Pace, paceOf, streetMeters } from './pace.ts'
 import { type Candidate, type StepRules, takeSteps } from './steps.ts'
-import { Streets } from './streets.ts'
-import { METERS_PER_DEGREE, type Trace, type TracePoint } from './trace.ts'
-
-/** Consecutive points of a trace that are matched as one, because the traveller moved less than the noise. */
-export interface Group {
-  /** Index of the first and the last point. */
-  readonly first: number
-  readonly last: number
-  readonly x: number
-  readonly y: number
-  readonly lon: number
-  readonly lat: number
-  readonly seconds: number | null
-}
+import { type Nearby, Streets } from './streets.ts'
+import { METERS_PER_DEGREE, type Trace } from './trace.ts'
 
 /** A connected part of a trace: its groups, each with the matched candidate. */
 export interface Chain {
@@ -32,9 +25,6 @@ const TURN_BACK_METERS = 150
 const MOST_STREETS = 16
 /** Metres above the best candidate at which a step ends, plus half the distance of the step. */
 const WINDOW_METERS = 300
-/** Maximum radius of points that are matched as one: noise times this factor, and metres. */
-const GROUP_NOISES = 2
-const GROUP_METERS = 60
 /** Bias in metres of the mean of a group of points beside a curved street. */
 const BIAS_METERS = 3
 /** Maximum number of points that count as independent, because the noise of neighbours is similar. */
@@ -49,10 +39,6 @@ const NEAR_METERS = 25
 /** Maximum number of skipped outliers before a part ends: anywhere, and while they are near. */
 const SKIPPED = 4
 const MOST_SKIPPED = 15
-/** Window length of a moving average as a multiple of the noise, and maximum number of points on each side. */
-const SMOOTH_NOISES = 2.5
-const MOST_WING = 7
-
 /** Length of a step in metres from which its turns count fully; in shorter steps they count in proportion. */
 const TURN_METERS = 150
 const LEAST_TURN_SHARE = 0.2
@@ -74,8 +60,15 @@ const BOUNDS = { states: 2 ** 18, statesPerTurn: 2 ** 13 }
 /** Maximum additional cost of a candidate that counts as a rival of the best, in metres. */
 const RIVAL_METERS = 30
 
+/** Metres that a path between two points may be longer than five times their distance. */
+const DETOUR_METERS = 200
+
 /** Maximum plausible speed in metres per second. */
-const FASTEST = { motor: 70, bicycle: 25, foot: 12 } as const
+const FASTEST = { motor: 70, bicycle: 25, foot: 7 } as const
+const FASTEST_FERRY = 20
+
+/** Metres without a street after which a part ends: walkers leave the streets of the map more often than drivers. */
+const LOST_METERS = { motor: 200, bicycle: 100, foot: 60 } as const
 
 /**
  * Matches traces to a network under a costing, by a hidden Markov model (Newson and Krumm, "Hidden Markov Map Matching Through
@@ -112,8 +105,8 @@ export class Matcher {
     let skipped = 0
     for (let i = 0; i < groups.length; i++) {
       const group = groups[i]!
-      const targets = this.#candidates(trace, group, noise)
       const before = chain.groups.at(-1)
+      const targets = this.#candidates(trace, group, { noise, neighbours: [before, groups[i + 1]] })
       const isJoined =
         before !== undefined &&
         (yield* this.#join(chain.layers.at(-1)!, targets, { before, group, trace, noise, rules }))
@@ -125,7 +118,7 @@ export class Matcher {
       } else if (
         before !== undefined &&
         (++skipped > MOST_SKIPPED ||
-          (skipped > SKIPPED && Math.hypot(group.x - before.x, group.y - before.y) > Math.max(200, 6 * noise)))
+          (skipped > SKIPPED && metersBetween(group, before) > Math.max(this.#lostMeters, 6 * noise)))
       ) {
         yield finish()
         chain = { groups: [], layers: [] }
@@ -143,6 +136,10 @@ export class Matcher {
       yield null
     }
     yield finish()
+  }
+
+  get #lostMeters(): number {
+    return LOST_METERS[this.#weights.costing.family]
   }
 
   #noise({ points, mostRadius }: Trace): number {
@@ -167,18 +164,39 @@ export class Matcher {
     }
   }
 
-  #candidates(trace: Trace, { first, last, lon, lat }: Group, noise: number): Candidate[] {
+  #candidates(trace: Trace, group: Group, { noise, neighbours }: Surroundings): Candidate[] {
     const { points, mostRadius } = trace
+    const { first, last, lon, lat } = group
     const { radius: said, accuracy } = points[first]!
     const own = accuracy ?? noise
     const count = last - first + 1
     const radius = Math.min(mostRadius, said ?? Math.max(LEAST_RADIUS, RADIUS_NOISES * own))
     const variance = (own * own) / Math.min(count, MOST_INDEPENDENT) + BIAS_METERS ** 2
     const scale = (trace.beta ?? Math.max(LEAST_BETA, noise)) / (2 * variance)
-    return this.#streets.find(lon, lat, radius, MOST_STREETS).map(({ edge, along, lon: x, lat: y, meters }) => {
-      const emission = meters * meters * scale
-      return { edge, along, lon: x, lat: y, meters, emission, cost: Infinity, back: null }
+    return this.#streets.find(lon, lat, radius, MOST_STREETS).map((place) => {
+      const straight = neighbours.reduce((sum, other) => sum + this.#metersAway(place, group, other), 0)
+      return { ...place, emission: place.meters ** 2 * scale - straight, cost: Infinity, back: null }
     })
+  }
+
+  /**
+   * Cost of the straight line by which a place is farther from a neighbouring group than its own group is. A path costs
+   * what it is longer than straight; otherwise both ends of a trace, and its corners, would be cut off.
+   */
+  #metersAway({ edge, lon, lat }: Nearby, group: Group, neighbour: Group | undefined): number {
+    if (neighbour === undefined) return 0
+    const [x, y] = [group.x - neighbour.x, group.y - neighbour.y]
+    const cos = Math.cos((group.lat * Math.PI) / 180)
+    const east = x + (lon - group.lon) * METERS_PER_DEGREE * cos
+    const north = y + (lat - group.lat) * METERS_PER_DEGREE
+    const meters = Math.hypot(x, y)
+    const perMeter = streetMeters(this.#weights, this.#paceOver(meters), edge) / this.#weights.network.edgeLength[edge]!
+    return (Math.hypot(east, north) - meters) * perMeter
+  }
+
+  /** Cost of streets in a step between points at a distance. */
+  #paceOver(meters: number): Pace {
+    return paceOf(TIME_SHARE * Math.min(1, meters / TIME_METERS), this.#weights.costing.family)
   }
 
   /**
@@ -191,13 +209,14 @@ export class Matcher {
     { before, group, trace, noise, rules }: Pair,
   ): Generator<null, boolean> {
     if (targets.length === 0) return false
-    const meters = Math.hypot(group.x - before.x, group.y - before.y)
+    const meters = metersBetween(group, before)
     const seconds = before.seconds === null || group.seconds === null ? null : group.seconds - before.seconds
     if (meters > trace.breakage || (seconds !== null && seconds > trace.gapSeconds)) return false
     const slack = 3 * noise
-    const fastest = seconds === null || seconds <= 0 ? Infinity : seconds * FASTEST[this.#weights.costing.family]
+    const speed = Math.max(this.#fastestOn(sources), this.#fastestOn(targets))
+    const fastest = seconds === null || seconds <= 0 ? Infinity : seconds * speed
     if (meters > fastest + 6 * noise) return false
-    const most = Math.min(5 * meters, fastest) + 200 + 12 * noise
+    const most = Math.min(5 * meters + DETOUR_METERS, fastest) + 12 * noise
     const { sweep: steps, giveBack } = takeSteps(this.#turns, this.#weights.network.edgeCount)
     steps.begin({ sources, targets }, rules, {
       states: this.#bounds.states,
@@ -205,15 +224,30 @@ export class Matcher {
       window: WINDOW_METERS + meters / 2,
       slack,
       turnShare: Math.min(1, Math.max(LEAST_TURN_SHARE, meters / TURN_METERS)),
-      timeShare: TIME_SHARE * Math.min(1, meters / TIME_METERS),
+      pace: this.#paceOver(meters),
       goal: { lon: group.lon, lat: group.lat, radius: targets.at(-1)!.meters },
     })
     const { statesPerTurn } = this.#bounds
     while (!steps.advance(statesPerTurn)) yield null
     this.#left += steps.end() % statesPerTurn
     giveBack()
+    for (const target of targets) if (metersOf(this.#weights.network, target) > most) target.cost = Infinity
     return targets.some(({ cost }) => cost < Infinity)
   }
+
+  /** Maximum plausible speed of a traveller who may be at one of the places, in metres per second. */
+  #fastestOn(places: readonly Candidate[]): number {
+    const { network, costing } = this.#weights
+    const own = FASTEST[costing.family]
+    const isFerry = ({ edge }: Candidate): boolean => get(network.edgeInfo[edge]!, EdgeField.use) === Use.ferry
+    return own < FASTEST_FERRY && places.some(isFerry) ? FASTEST_FERRY : own
+  }
+}
+
+interface Surroundings {
+  readonly noise: number
+  /** The groups before and after; undefined at the ends of a chain. */
+  readonly neighbours: readonly (Group | undefined)[]
 }
 
 interface Pair {
@@ -224,63 +258,15 @@ interface Pair {
   readonly rules: StepRules
 }
 
-/** The groups of a trace. The first and last points are groups of their own, so that the ends are kept. */
-function grouped({ points, interpolation }: Trace, noise: number): Group[] {
-  const groups: Group[] = []
-  const { track, width } = smoothed(points, noise)
-  const reach = Math.max(interpolation, Math.min(GROUP_METERS, (GROUP_NOISES * noise) / Math.sqrt(width)))
-  for (let first = 0; first < points.length;) {
-    const last = first === 0 ? 0 : lastWithin(track, first, reach)
-    groups.push(groupOf(track, first, last))
-    first = last + 1
-  }
-  return groups
-}
-
-/** Index of the last point within a distance of the first one, excluding the last point of the trace. */
-function lastWithin(track: readonly TracePoint[], first: number, reach: number): number {
-  const { x, y } = track[first]!
-  let last = first
-  while (last + 2 < track.length && Math.hypot(track[last + 1]!.x - x, track[last + 1]!.y - y) < reach) last++
-  return last
-}
-
-/** The points of a trace. Points denser than the noise become moving averages; the two ends are unchanged. */
-function smoothed(points: readonly TracePoint[], noise: number): { track: readonly TracePoint[]; width: number } {
-  const half = Math.min(MOST_WING, Math.floor((SMOOTH_NOISES * noise) / strideOf(points) / 2))
-  if (half < 1) return { track: points, width: 1 }
-  const longest = (SMOOTH_NOISES + 1.5) * noise
-  const track = points.map((point, i) => {
-    let wing = Math.min(half, i, points.length - 1 - i)
-    // At higher speeds, the same number of points covers too much length.
-    while (wing > 0 && metersBetween(points[i - wing]!, points[i + wing]!) > longest) wing--
-    const { x, y, lon, lat } = groupOf(points, i - wing, i + wing)
-    return { ...point, x, y, lon, lat }
-  })
-  return { track, width: 2 * half + 1 }
-}
-
-function metersBetween(a: TracePoint, b: TracePoint): number {
-  return Math.hypot(a.x - b.x, a.y - b.y)
-}
-
-function groupOf(points: readonly TracePoint[], first: number, last: number): Group {
-  const count = last - first + 1
-  const mean = (of: (point: TracePoint) => number): number => {
-    let sum = 0
-    for (let i = first; i <= last; i++) sum += of(points[i]!)
-    return sum / count
-  }
-  const isTimed = points[first]!.seconds !== null && points[last]!.seconds !== null
-  return {
-    first,
-    last,
-    x: mean(({ x }) => x),
-    y: mean(({ y }) => y),
-    lon: mean(({ lon }) => lon),
-    lat: mean(({ lat }) => lat),
-    seconds: isTimed ? (points[first]!.seconds! + points[last]!.seconds!) / 2 : null,
-  }
+/** Length of the path to a candidate from the previous one, in metres. */
+function metersOf({ edgeLength }: Graph, { along, back }: Candidate): number {
+  if (back === null) return 0
+  const { edges, from, turnsBack } = back
+  const [last, before] = [edges.at(-1)!, turnsBack ? 1 - from.along : from.along]
+  const passed = turnsBack ? edges.slice(1) : edges
+  let meters = along * edgeLength[last]! - before * edgeLength[passed[0]!]!
+  for (let i = 0; i < passed.length - 1; i++) meters += edgeLength[passed[i]!]!
+  return meters
 }
 
 /** Follows the cheapest candidate of the last layer back to the first. */

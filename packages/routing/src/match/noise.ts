@@ -9,6 +9,9 @@ const LEAST_SPARSE = 6
 const MEDIAN = 0.6745
 /** Factor on the estimated noise of a sparse trace, because too high an estimate does less harm than too low a one. */
 const CAUTION = 1.5
+/** Usual noise in metres, and the number of points of a sparse trace whose estimate weighs as much as that. */
+const USUAL = 10
+const DOUBT = 10
 /** Number of points over which a movement is measured, to reduce the effect of noise. */
 const STRIDE = 10
 /** Minimum number of points for an estimate of the noise. */
@@ -31,7 +34,8 @@ export type NearestMeters = (point: TracePoint, aside: readonly [east: number, n
 
 /** Metres between consecutive points, from the median of movements over several points; at least 1. */
 export function strideOf(points: readonly TracePoint[]): number {
-  const step = Math.min(STRIDE, points.length - 1)
+  // A short trace may be a loop, so its movements are measured over a quarter of it.
+  const step = Math.max(1, Math.min(STRIDE, points.length >> 2))
   const moved: number[] = []
   for (let i = step; i < points.length; i++) {
     moved.push(Math.hypot(points[i]!.x - points[i - step]!.x, points[i]!.y - points[i - step]!.y) / step)
@@ -52,9 +56,12 @@ export function noiseOf(points: readonly TracePoint[], nearest: NearestMeters): 
     const [a, b, c] = [points[i - 1]!, points[i]!, points[i + 1]!]
     second.push(Math.abs(a.y - 2 * b.y + c.y), Math.abs(a.x - 2 * b.x + c.x))
   }
-  const ofMotion = second.length >= FEWEST ? median(second) / (MEDIAN * Math.sqrt(6)) : MOST
-  if (strideOf(points) < Math.max(20, 1.5 * ofMotion)) return Math.min(MOST, Math.max(LEAST, ofMotion))
-  return Math.max(LEAST, Math.min(ofMotion, Math.max(LEAST_SPARSE, CAUTION * ofStreets(points, nearest))))
+  const isMoving = second.length >= FEWEST
+  const ofMotion = isMoving ? median(second) / (MEDIAN * Math.sqrt(6)) : MOST
+  if (isMoving && strideOf(points) < Math.max(20, 1.5 * ofMotion)) return Math.min(MOST, Math.max(LEAST, ofMotion))
+  const estimate = Math.max(LEAST, Math.min(ofMotion, Math.max(LEAST_SPARSE, CAUTION * ofStreets(points, nearest))))
+  const trust = points.length / (points.length + DOUBT)
+  return estimate ** trust * USUAL ** (1 - trust)
 }
 
 function ofStreets(points: readonly TracePoint[], nearest: NearestMeters): number {

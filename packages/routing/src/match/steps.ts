@@ -4,6 +4,7 @@ import { UNREACHABLE } from '../search/search.ts'
 import type { TurnNetwork } from '../network/turns.ts'
 import { takeFrom, type Taken } from '../path/sweeping.ts'
 import type { StateWeights } from '../states/weights.ts'
+import { type Pace, streetMeters } from './pace.ts'
 import type { Nearby } from './streets.ts'
 import { METERS_PER_DEGREE } from './trace.ts'
 
@@ -44,8 +45,8 @@ export interface StepBounds {
   readonly states: number
   /** Factor on the costs of turns. */
   readonly turnShare: number
-  /** Share of time in the cost of a street, which is metres otherwise. */
-  readonly timeShare: number
+  /** Cost of streets. */
+  readonly pace: Pace
   /** Centre of the targets in degrees, and the radius in metres that covers all of them. */
   readonly goal: { readonly lon: number; readonly lat: number; readonly radius: number }
 }
@@ -92,7 +93,7 @@ export class Steps {
       rules,
       bounds,
       turnShare: bounds.turnShare,
-      ...paceOf(bounds.timeShare, rules.weights.costing.family),
+      ...bounds.pace,
       via,
       left: 0,
       end: Infinity,
@@ -153,7 +154,7 @@ export class Steps {
     const { network } = search.rules.weights
     const { edge, along, cost } = search.sources[i]!
     this.#direct(search, { edge, along, cost, slack, from: -1 - i })
-    this.#offer(search, edge, cost + (1 - along) * metersOf(search, edge), -1 - i)
+    this.#offer(search, edge, cost + (1 - along) * streetMeters(search.rules.weights, search, edge), -1 - i)
     const opposite = network.edgeOpposite[edge]!
     if (search.rules.weights.endEdge(opposite) >= UNREACHABLE) return
     const turned = -1 - i - search.sources.length
@@ -164,7 +165,12 @@ export class Steps {
       slack: 0,
       from: turned,
     })
-    this.#offer(search, opposite, cost + search.rules.turnBackMeters + along * metersOf(search, opposite), turned)
+    this.#offer(
+      search,
+      opposite,
+      cost + search.rules.turnBackMeters + along * streetMeters(search.rules.weights, search, opposite),
+      turned,
+    )
   }
 
   /** Reaches a target on the edge of a source. */
@@ -173,7 +179,7 @@ export class Steps {
     const i = this.#target[edge]!
     const share = search.targets[i]!.along - along
     if (share * search.rules.weights.network.edgeLength[edge]! >= -slack)
-      this.#reach(search, i, cost + Math.abs(share) * metersOf(search, edge), from)
+      this.#reach(search, i, cost + Math.abs(share) * streetMeters(search.rules.weights, search, edge), from)
   }
 
   #follow(search: Search, tail: number): void {
@@ -189,7 +195,7 @@ export class Steps {
       const isOpen = weights.arc(arc, tail) < UNREACHABLE
       if (!isOpen && !(isTarget && weights.lastArc(arc, tail) < UNREACHABLE)) continue
       const turn = turnShare * turnMeters[get(network.turnInfo[turnIndex(network, from, to)]!, TurnField.degrees)]!
-      const length = metersOf(search, to)
+      const length = streetMeters(search.rules.weights, search, to)
       if (isTarget) {
         const i = this.#target[to]!
         this.#reach(search, i, key + turn + length * search.targets[i]!.along, tail)
@@ -249,39 +255,6 @@ interface Departure {
 
 /** Factor on straight distances in estimates, because edge lengths are rounded. */
 const CAUTION = 0.95
-
-/** Usual and highest speed of a family of modes in metres per second. */
-const SPEEDS = { motor: [12, 42], bicycle: [5, 17], foot: [1.4, 7] } as const
-
-/** Factor of the usual time of a street at most, so that the bound of a path's length holds on slow streets, too. */
-const SLOWEST = 3
-
-/** Cost of a street per metre and per second of it, and its bounds per metre. */
-interface Pace {
-  readonly perMeter: number
-  readonly perSecond: number
-  readonly leastPerMeter: number
-  readonly mostPerMeter: number
-}
-
-function paceOf(timeShare: number, family: keyof typeof SPEEDS): Pace {
-  const [usual, highest] = SPEEDS[family]
-  const perMeter = 1 - timeShare
-  const perSecond = timeShare * usual
-  return {
-    perMeter,
-    perSecond,
-    leastPerMeter: perMeter + perSecond / highest,
-    mostPerMeter: perMeter + timeShare * SLOWEST,
-  }
-}
-
-/** Cost of a whole street, in metres: between two distant points the fastest way is more likely than the shortest. */
-function metersOf({ rules: { weights }, perMeter, perSecond, mostPerMeter }: Search, edge: number): number {
-  const meters = weights.network.edgeLength[edge]!
-  if (perSecond === 0) return meters
-  return Math.min(perMeter * meters + perSecond * weights.edgeSeconds(edge), mostPerMeter * meters)
-}
 
 interface Search extends Layers, Pace {
   readonly bounds: StepBounds

@@ -196,7 +196,6 @@ it.each<[object, number, string]>([
   [{ linear_references: true }, 900, '"linear_references"'],
   [{ elevation_interval: 30 }, 900, '"elevation_interval"'],
   [{ turn_lanes: true }, 900, '"turn_lanes"'],
-  [{ admin_crossings: true }, 900, '"admin_crossings"'],
   [{ banner_instructions: true }, 900, '"banner_instructions"'],
   [{ voice_instructions: true }, 900, '"voice_instructions"'],
   [{ linear_cost_factors: [{}] }, 900, '"linear_cost_factors"'],

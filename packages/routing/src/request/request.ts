@@ -41,6 +41,8 @@ export interface RouteRequest {
   readonly directions: 'none' | 'maneuvers' | 'instructions'
   /** Whether leaving a roundabout is a separate maneuver. */
   readonly roundaboutExits: boolean
+  /** Whether legs name their countries and the borders between them. */
+  readonly adminCrossings: boolean
   readonly id: string | null
   readonly alternates: number
   readonly excludeLocations: readonly Location[]
@@ -109,6 +111,7 @@ export function checkRequest(body: Json, limits: Limits, rules: RequestRules = R
     language: textOf(request.language),
     directions: readDirections(request),
     roundaboutExits: flagOf(request.roundabout_exits) ?? true,
+    adminCrossings: flagOf(request.admin_crossings) === true,
     id: textOf(request.id),
     alternates: readAlternates(request, rules.hasAlternates ? locations.length : 0, limits, warnings),
     ...exclusions,

@@ -22,7 +22,6 @@ const MEMBERS: Members = {
   linear_references: { asks: isOn, instead: 'the answer has none' },
   elevation_interval: { asks: isPositive, instead: 'the answer has no elevation' },
   turn_lanes: { asks: isOn, instead: 'the answer has no lanes' },
-  admin_crossings: { asks: isOn, instead: 'the answer has none' },
   linear_cost_factors: { asks: isList, instead: 'every street costs what its costing says' },
   prioritize_bidirectional: { asks: isOn, instead: 'searches are exact whatever the distance' },
   reverse_time_tracking: { asks: isText, instead: 'searches in time are exact' },

@@ -158,7 +158,8 @@ interface Arm {
   readonly role: 'in' | 'out' | null
 }
 
-function intersectionsOf({ graph }: OsrmSource, { guided }: ToldLeg, maneuver: Maneuver, arrives: boolean): object[] {
+function intersectionsOf({ graph }: OsrmSource, told: ToldLeg, maneuver: Maneuver, arrives: boolean): object[] {
+  const { guided, countries } = told
   const { steps, line } = guided
   const end = arrives ? maneuver.endNode + 1 : maneuver.endNode
   return Array.from({ length: Math.max(0, end - maneuver.beginNode) }, (_, i) => {
@@ -190,6 +191,7 @@ function intersectionsOf({ graph }: OsrmSource, { guided }: ToldLeg, maneuver: M
       ...(going! >= 0 && { out: going }),
       entry: arms.map(({ entry }) => entry),
       bearings: arms.map(({ bearing }) => bearing),
+      ...(countries !== null && { admin_index: countries.ofNode[node] }),
       ...(classes.length > 0 && { classes }),
     }
   })

@@ -4,6 +4,7 @@ import type { Recosting } from '../path/recost.ts'
 import type { Warning } from '../request/problems.ts'
 import type { RouteRequest } from '../request/request.ts'
 import type { Candidate } from '../snap/candidate.ts'
+import { osrmAdminsOf } from './admins.ts'
 import { annotationOf } from './annotation.ts'
 import { simplified, writeGeometry } from './geometry.ts'
 import { degrees, type OsrmSource, stepsOf, thousandths } from './osrm-steps.ts'
@@ -90,16 +91,17 @@ export function osrmRouteOf(source: OsrmSource, legs: readonly ToldLeg[], writte
 
 /** A leg in the form of OSRM. */
 export function osrmLegOf(source: OsrmSource, told: ToldLeg): object {
-  const { extent, recostings } = told
+  const { extent, recostings, guided, countries } = told
   return {
     summary: summaryOf(told.maneuvers),
     distance: thousandths(extent.meters),
     duration: thousandths(extent.seconds),
     weight: thousandths(extent.cost),
     ...joined([recostings]),
+    ...(countries !== null && { admins: osrmAdminsOf(countries) }),
     steps: source.options.steps ? stepsOf(source, told) : [],
     ...(source.options.annotations.length > 0 && {
-      annotation: annotationOf(source.graph, told.guided, source.options.annotations),
+      annotation: annotationOf(source.graph, guided, source.options.annotations),
     }),
   }
 }

@@ -47,6 +47,9 @@ export interface Summary {
   readonly time: number
   readonly length: number
   readonly cost: number
+  /** Countries and borders of a leg, if the request asks for them. */
+  readonly admins?: readonly object[]
+  readonly admin_crossings?: readonly object[]
   /** Seconds under another requested costing; null when it may not travel the route. */
   readonly [recosted: `time_${string}`]: number | null
 }

@@ -14,6 +14,7 @@ import type { Location } from '../request/location.ts'
 import type { RouteRequest } from '../request/request.ts'
 import type { TimedLaw } from '../time/timed-rules.ts'
 import { localText, offsetText, zoneAt } from '../time/zones.ts'
+import { adminsOf, countriesOf, crossingsOf, type LegCountries } from './admins.ts'
 import { writeGeometry } from './geometry.ts'
 import { tripManeuver } from './maneuvers.ts'
 import { degreesOf, lengthIn, secondsOf } from './numbers.ts'
@@ -44,6 +45,8 @@ export interface ToldLeg {
   /** Texts of the maneuvers; null when not requested. */
   readonly narrations: readonly Narration[] | null
   readonly recostings: readonly Recosting[]
+  /** Null when not requested, or without countries in the graph. */
+  readonly countries: LegCountries | null
 }
 
 /** Creates guidance and narration for the legs of a route, one by one. */
@@ -102,7 +105,9 @@ function tellLeg(source: TripSource, leg: Leg, { name, street }: Location): Told
   const maneuvers = directions === 'none' ? [] : guideLeg(guided, sides, request.roundaboutExits)
   const narrations =
     directions === 'instructions' ? narrate(maneuvers, { phrases, units, destination: { name, street } }) : null
-  return { leg, guided, extent, maneuvers, narrations, recostings: recost(graph, leg, source.recostings) }
+  const asksCountries = request.adminCrossings || request.format === 'osrm'
+  const countries = asksCountries ? countriesOf(graph, source.texts, guided.steps) : null
+  return { leg, guided, extent, maneuvers, narrations, countries, recostings: recost(graph, leg, source.recostings) }
 }
 
 function extentOf({ steps }: GuidedLeg, timed: boolean): Extent {
@@ -119,7 +124,8 @@ function extentOf({ steps }: GuidedLeg, timed: boolean): Extent {
 }
 
 /** A leg in the form of Valhalla. */
-export function tripLeg({ directions, units, shapeFormat }: RouteRequest, told: ToldLeg): TripLeg {
+export function tripLeg(request: RouteRequest, told: ToldLeg): TripLeg {
+  const { directions, units, shapeFormat, adminCrossings } = request
   const { guided, maneuvers, narrations, extent, recostings } = told
   const written = maneuvers.map((maneuver, i) =>
     tripManeuver(guided, maneuver, {
@@ -134,8 +140,20 @@ export function tripLeg({ directions, units, shapeFormat }: RouteRequest, told: 
     directions === 'none' ? extent : { ...extent, toll: has('toll'), highway: has('highway'), ferry: has('ferry') }
   return {
     ...(directions !== 'none' && { maneuvers: written }),
-    summary: summaryOf([{ ...told, extent: said }], units),
+    summary: {
+      ...summaryOf([{ ...told, extent: said }], units),
+      ...(adminCrossings && bordersOf(told)),
+    },
     ...(shapeFormat !== 'no_shape' && { shape: writeGeometry(guided.line, shapeFormat) }),
+  }
+}
+
+function bordersOf({ countries, guided }: ToldLeg): Pick<Summary, 'admins' | 'admin_crossings'> {
+  if (countries === null) return { admins: [] }
+  const hasBorders = countries.countries.length > 1
+  return {
+    admins: adminsOf(countries),
+    ...(hasBorders && { admin_crossings: crossingsOf(countries, guided.steps) }),
   }
 }
 

@@ -20,6 +20,7 @@ export function placeWays(ways: Ways, wayNodes: WayNodes, nodes: NodeIndex, bord
     return {
       ...inCountry(facts, code || null),
       drivingSide: facts.drivingSide ?? side,
+      country: code || null,
       legalSpeeds: legalSpeeds(code || null),
     }
   })

@@ -89,11 +89,12 @@ function unreadKeys(tags: Tags): UnreadTag[] {
 
 /**
  * Conditional cases of a barrier that are not completely supported, unknown access values, an unknown kind of barrier,
- * and opening hours that cannot be parsed.
+ * opening hours that cannot be parsed, and fords.
  */
 export function nodeUnread(tags: Tags): UnreadTag[] {
   const barrier = tags.get('barrier')
-  if (barrier === undefined && !hasConditions(tags)) return []
+  const ford = unreadKeys(tags).filter(({ text }) => text.startsWith('ford='))
+  if (barrier === undefined && !hasConditions(tags)) return ford
   const hours = openingHours(tags)
   const isHoursRead = hours === undefined || isFullyRead([hours])
   const conditional = ACCESS_KEYS.flatMap((key): UnreadTag[] => {
@@ -106,7 +107,7 @@ export function nodeUnread(tags: Tags): UnreadTag[] {
   // With an access tag, the kind of the barrier does not matter.
   const isUnknown = barrier !== undefined && isUnknownBarrier(barrier) && !ACCESS_KEYS.some((key) => tags.has(key))
   const kind = isUnknown ? [{ text: `barrier=${barrier}`, modes: ALL_ACCESS }] : []
-  const unread = [...conditional, ...unknownAccess(tags), ...directedKeys(tags), ...kind]
+  const unread = [...conditional, ...unknownAccess(tags), ...directedKeys(tags), ...kind, ...ford]
   return isHoursRead ? unread : [...unread, { text: `opening_hours=${hours}`, modes: ALL_ACCESS }]
 }
 

@@ -44,6 +44,8 @@ export interface WayFacts {
   readonly drivingSide: 'left' | 'right' | null
   /** Value of `highway` if the country decides general access, because no tag does; else null. */
   readonly countryClass: string | null
+  /** ISO 3166-1 alpha-2 code of the country; null at sea or without countries. */
+  readonly country: string | null
   /** Legal speeds of the country; null where it is unknown or not used. */
   readonly legalSpeeds: LegalSpeeds | null
 }
@@ -124,6 +126,7 @@ export function wayFacts(said: Tags, construction = false): WayFacts | null {
     bikeNetwork: BIKE_NETWORK_KEYS.some((key) => tags.get(key) === 'yes' || (key.endsWith('_ref') && tags.has(key))),
     drivingSide: tags.get('driving_side') === 'left' ? 'left' : tags.get('driving_side') === 'right' ? 'right' : null,
     countryClass: DECISIVE_KEYS.some((key) => tags.has(key)) ? null : (highway ?? null),
+    country: null,
     legalSpeeds: null,
   }
 }
