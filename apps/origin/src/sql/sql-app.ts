@@ -26,7 +26,7 @@ const MOST_ROWS = 10_000
 /**
  * `/sql/v1`: SQL written by members of a project, for the service role only. Each request has one statement that reads.
  * The server keeps it in its role (migration 0280), and its connection is closed afterwards, because it may have
- * changed settings. `POST plan`, `rows`, `table`.
+ * changed settings. `POST plan`, `rows`, `table`, `query`.
  */
 export async function sqlRoutes(app: Http, deps: SqlDeps): Promise<void> {
   const running = new RunningStatements(deps)
@@ -58,6 +58,11 @@ export async function sqlRoutes(app: Http, deps: SqlDeps): Promise<void> {
           table: `public.${name}`,
           rows: await run(keep, (session) => statements.keepTable(session, body, name)),
         }
+      })
+      post('/query', async (body, run) => {
+        const name = nameOf(body)
+        await run(keep, (session) => statements.keepQuery(session, body, name))
+        return { view: `public.${name}`, rpc: `/rest/v1/rpc/${name}` }
       })
     },
     { prefix: '/sql/v1' },

@@ -61,6 +61,8 @@ export function createMap({ container, dark, view }: MapOptions): MapLibreMap {
     zoom: view?.zoom ?? 1,
     maxZoom: 20,
     attributionControl: false,
+    // Each fade is many frames, which a computer without a graphics card draws slowly.
+    fadeDuration: 100,
     dragRotate: false,
     pitchWithRotate: false,
     rollEnabled: false,

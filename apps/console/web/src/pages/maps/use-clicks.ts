@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { Map as MapLibreMap, MapMouseEvent } from 'maplibre-gl'
 import type { MapDocument } from '@terrane/map-style'
-import { drawnLayers } from '../../map/draw-map.ts'
+import { drawnLayers, drawnSource } from '../../map/draw-map.ts'
 import type { ClickedFeature } from '../map/feature-card.tsx'
 
 const MAX_CLICKED = 8
@@ -13,7 +13,7 @@ export function useClicks(
   onFeatures: (all: readonly ClickedFeature[]) => void,
 ) {
   const titles = useRef(new Map<string, string>())
-  titles.current = new Map(document_.layers.map(({ id, title }) => [`map:${id}`, title]))
+  titles.current = new Map(document_.layers.map(({ id, title }) => [drawnSource(id), title]))
   useEffect(() => {
     if (!map) return
     const at = ({ point: { x, y } }: MapMouseEvent, reach: number) =>

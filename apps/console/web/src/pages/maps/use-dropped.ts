@@ -3,6 +3,7 @@ import type { Map as MapLibreMap } from 'maplibre-gl'
 import type { MapLayer, VectorLayer } from '@terrane/map-style'
 import { toProblem, type Problem } from '../../lib/api.ts'
 import { takeDropped, type Dropped } from '../../lib/dropped.ts'
+import { drawnSource } from '../../map/draw-map.ts'
 import { drawStyled, removeFeatures } from '../../map/draw-features.ts'
 import { lookAt } from '../../map/look-at.ts'
 import { previewLayer, rasterLayer, tableLayer } from '../../map/new-layer.ts'
@@ -33,12 +34,10 @@ export function useDropped(
   const latest = useRef({ map, onLayers })
   latest.current = { map, onLayers }
   useEffect(() => {
-    const withdraw = (id: string) => {
+    const withdraw = (id: string, layers: readonly MapLayer[]) => {
       setPreviews((now) => new Map([...now].filter(([other]) => other !== id)))
-      // The preview stays until the tiles of the layer are loaded.
       const { map: shown } = latest.current
-      shown?.once('idle', () => removeFeatures(shown, sourceOf(id)))
-      shown?.triggerRepaint()
+      if (shown) removeOnceDrawn(shown, sourceOf(id), layers)
     }
     return takeDropped((dropped) => {
       const { id, preview } = dropped
@@ -53,7 +52,7 @@ export function useDropped(
           latest.current.onLayers(layers)
           // A failed drop reports its own error.
           if (refused || layers.length > 0) setProblem(refused)
-          withdraw(id)
+          withdraw(id, layers)
         }
         void take()
       }
@@ -76,6 +75,18 @@ export function useDropped(
 }
 
 const sourceOf = (id: string) => `preview:${id}`
+
+/** Removes a preview when the tiles of its layers are loaded; drawing both at once takes twice as long. */
+function removeOnceDrawn(map: MapLibreMap, source: string, layers: readonly MapLayer[]): void {
+  const isLoaded = (id: string) => map.getSource(id) !== undefined && map.isSourceLoaded(id)
+  const look = () => {
+    if (!layers.every(({ id }) => isLoaded(drawnSource(id)))) return
+    map.off('render', look)
+    removeFeatures(map, source)
+  }
+  map.on('render', look)
+  map.triggerRepaint()
+}
 
 async function layersOf(ref: string, { tables, rasters }: Dropped) {
   const all = await Promise.allSettled([

@@ -67,7 +67,7 @@ export function SqlPage({ project }: { project: Project }): JSX.Element {
       {result && !busy && !problem && (
         <>
           <Result project={project} result={result} />
-          <KeepForm project={project} statement={{ sql, parameters }} />
+          <KeepForm project={project} statement={{ sql, parameters }} hasMap={featuresOf(result).features.length > 0} />
         </>
       )}
     </div>
