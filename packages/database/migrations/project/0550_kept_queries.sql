@@ -26,7 +26,7 @@ begin
         and obj_description(p.oid, 'pg_proc') is distinct from mark) then
     raise exception using errcode = 'PT409', message = format('there is a table, view or function public.%s already', p_name), hint = 'Choose another name, or drop that one first.';
   end if;
-  select string_agg(format('%I %s', c ->> 'name', format_type(t.oid, null)), ', ' order by i),
+  select string_agg(format('%I %s', c ->> 'name', format_type(t.oid, -1)), ', ' order by i),
       string_agg(format('%I::%s', c ->> 'name', format_type(t.oid, (c ->> 'typmod')::integer)), ', ' order by i), count(*)
     into definitions, exact, held
     from jsonb_array_elements(p_columns) with ordinality as e(c, i) join pg_type t on t.oid = (c ->> 'oid')::oid and t.typtype <> 'p';
