@@ -418,6 +418,12 @@ describe('functions, through supabase-js', () => {
     })
     expect(await response.json()).toMatchObject({ code: '22003' })
   })
+  test('arguments of the types character and bit are not cut to one character', async () => {
+    await origin.db.database.query(
+      `create function public.as_given(a character, b bit) returns text language sql as 'select a || b::text'`,
+    )
+    expect((await anon().rpc('as_given', { a: 'abc', b: '101' })).data).toBe('abc101')
+  })
   test('explain shows a plan', async () => {
     const response = await raw('/places', {
       headers: { accept: 'application/vnd.pgrst.plan+json; for="application/json"' },
