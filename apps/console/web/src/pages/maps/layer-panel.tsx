@@ -7,6 +7,7 @@ import type { Project } from '../../lib/project.ts'
 import { NumberInput, Option, Slider, TextInput, stripes } from './controls.tsx'
 import { LayerOptions } from './layer-options.tsx'
 import { RasterOptions } from './raster-options.tsx'
+import { MissingTables } from './missing-tables.tsx'
 
 /** Changes the current layers. */
 export type LayerChange = (edit: (now: readonly MapLayer[]) => readonly MapLayer[], key?: string) => void
@@ -46,6 +47,7 @@ export function LayerPanel(props: PanelProps): JSX.Element {
           <Icon name="plus" size={14} /> Add
         </Button>
       </div>
+      <MissingTables projectRef={project.ref} layers={layers} />
       <ol class="layer-list">
         {layers.map((layer, i) => (
           <li

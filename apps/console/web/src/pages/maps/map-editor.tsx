@@ -16,7 +16,6 @@ import { AddLayer } from './add-layer.tsx'
 import { Compare, useDrawn, usePair } from './compare.tsx'
 import { LayerPanel, type LayerChange } from './layer-panel.tsx'
 import { Legend } from './legend.tsx'
-import { MissingTables } from './missing-tables.tsx'
 import { RowPanel } from './row-panel.tsx'
 import { Notes, TitleBar, Unsaved } from './title-bar.tsx'
 import { useClicks } from './use-clicks.ts'
@@ -62,7 +61,6 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
         <div class="scroll">
           <Unsaved edited={edited} onReload={onReload} />
           {problem && <ProblemNotice problem={problem} />}
-          <MissingTables projectRef={project.ref} layers={layers} />
           <LayerPanel
             project={project}
             layers={layers}
