@@ -12,6 +12,17 @@ import { MissingTables } from './missing-tables.tsx'
 /** Changes the current layers. */
 export type LayerChange = (edit: (now: readonly MapLayer[]) => readonly MapLayer[], key?: string) => void
 
+function LayersHead({ onAdd }: { onAdd: () => void }): JSX.Element {
+  return (
+    <div class="row layers-head">
+      <h2 id="layers-title">Layers</h2>
+      <Button kind="small" onClick={onAdd}>
+        <Icon name="plus" size={14} /> Add
+      </Button>
+    </div>
+  )
+}
+
 interface PanelProps {
   readonly project: Project
   readonly layers: readonly MapLayer[]
@@ -41,12 +52,7 @@ export function LayerPanel(props: PanelProps): JSX.Element {
     )
   return (
     <section aria-labelledby="layers-title">
-      <div class="row layers-head">
-        <h2 id="layers-title">Layers</h2>
-        <Button kind="small" onClick={onAdd}>
-          <Icon name="plus" size={14} /> Add
-        </Button>
-      </div>
+      <LayersHead onAdd={onAdd} />
       <MissingTables projectRef={project.ref} layers={layers} />
       <ol class="layer-list">
         {layers.map((layer, i) => (

@@ -1,4 +1,4 @@
-import type { JSX } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Button, Notice, ProblemNotice } from '../../components/basics.tsx'
 import type { Project } from '../../lib/project.ts'
@@ -29,22 +29,7 @@ export function KeepForm(props: { project: Project; statement: Statement; hasMap
   }
   const asQuery = async () => {
     const view = await keepQuery(ref, statement, name)
-    const path = `/rest/v1/rpc/${name}${statement.parameters.length > 0 ? '?' : ''}`
-    return (
-      <>
-        Query {name} is kept: programs call{' '}
-        <code>
-          {path}
-          {statement.parameters.map((one) => `${one.name}=${encodeURIComponent(one.value)}`).join('&')}
-        </code>
-        {hasMap && (
-          <>
-            , maps take tiles from <code>/vector/v1/{view}</code>
-          </>
-        )}
-        . {mapOf(view)}
-      </>
-    )
+    return <Kept {...{ name, statement }} tiles={hasMap ? view : null} map={mapOf(view)} />
   }
   return (
     <form class="row sql-keep" aria-label="Keep the result" onSubmit={(event) => event.preventDefault()}>
@@ -70,5 +55,28 @@ export function KeepForm(props: { project: Project; statement: Statement; hasMap
       {problem && <ProblemNotice problem={problem} />}
       {done && <Notice>{done}</Notice>}
     </form>
+  )
+}
+
+/** How programs and maps reach a kept query. @param tiles name of the source of tiles; null without a geometry */
+function Kept(props: {
+  name: string
+  statement: Statement
+  tiles: string | null
+  map: ComponentChildren
+}): JSX.Element {
+  const { name, statement, tiles, map } = props
+  const values = statement.parameters.map((one) => `${one.name}=${encodeURIComponent(one.value)}`).join('&')
+  const path = `/rest/v1/rpc/${name}${values === '' ? '' : '?'}${values}`
+  return (
+    <>
+      Query {name} is kept: programs call <code>{path}</code>
+      {tiles && (
+        <>
+          , maps take tiles from <code>/vector/v1/{tiles}</code>
+        </>
+      )}
+      . {map}
+    </>
   )
 }
