@@ -349,6 +349,47 @@ describe('a kept query', () => {
     expect((await keep({ parameters: [{ ...parameters[0], value: 'x' }] })).status).toBe(400)
   })
 
+  test('is listed and removed, and nothing else is', async () => {
+    await keep()
+    expect((await post('queries', {})).body).toContainEqual({
+      name: 'few_shops',
+      parameters: expect.stringMatching(/^most bigint DEFAULT '?4/),
+    })
+    await origin.db.database.query('create view public.of_few as select name from public.few_shops')
+    expect((await post('remove', { name: 'few_shops' })).body).toMatchObject({ code: '2BP01' })
+    await origin.db.database.query('drop view public.of_few')
+    expect((await post('remove', { name: 'few_shops' })).body).toEqual({ removed: 'few_shops' })
+    expect([(await rpc('')).status, (await post('queries', {})).body]).toEqual([404, []])
+    for (const name of ['few_shops', 'shops', 'ours'])
+      expect([name, (await post('remove', { name })).body]).toMatchObject([name, { code: 'NO_SUCH_QUERY' }])
+    expect((await post('remove', { name: 'Few' })).body).toMatchObject({ code: 'BAD_BODY' })
+  })
+
+  test('of more rows than its limit is an error, not a part of the rows', async () => {
+    const sizes = (rows: number) =>
+      keep({ sql: 'select generate_series(1, :most) as n', parameters: [{ ...parameters[0], value: String(rows) }] })
+    expect((await sizes(100_000)).status).toBe(200)
+    const count = () => origin.client(origin.keys.service).from('few_shops').select('n.count()')
+    expect((await count()).data).toEqual([{ count: 100_000 }])
+    expect((await sizes(100_001)).status).toBe(200)
+    expect((await count()).error).toMatchObject({
+      code: '54000',
+      message: 'the kept query gives more than 100000 rows',
+    })
+  })
+
+  test('has no parameter with the name of a column, and names of columns that a function could mistake', async () => {
+    const asked = { sql: 'select id, name from shops where id = :id', parameters: [{ ...parameters[0], name: 'id' }] }
+    expect((await keep(asked)).body).toMatchObject({ message: 'a parameter and a column are both named id' })
+    const odd = `select 1 as n, 2 as "q'""%s", 3 as "select", '$body$'::varchar(9) as text where 'a%' like 'a%' and :given <> ''`
+    const given = `it's $1 %L ''; drop table shops`
+    const taken = { sql: odd, parameters: [{ name: 'given', type: 'text', value: given }] }
+    expect((await keep(taken)).body).toMatchObject({ view: 'public.few_shops' })
+    const { data } = await origin.client(origin.keys.service).from('few_shops').select()
+    expect(data).toEqual([{ n: 1, [`q'"%s`]: 2, select: 3, text: '$body$' }])
+    expect(await (await rpc('given=')).json()).toEqual([])
+  })
+
   test('is for the service role alone, has its rights, and leaves no setting behind', async () => {
     for (const key of [origin.keys.anon, origin.keys.user]) {
       expect((await keep()).status).toBe(200)

@@ -1,5 +1,6 @@
 import { quoteIdentifier, quoteLiteral, type Session } from '@terrane/database'
 import { describeStatement, type StatementColumn } from './describe-statement.ts'
+import { noSuchQuery } from './errors.ts'
 import { withValues, type SqlParameter } from './parameters.ts'
 
 /** A statement and the values of its parameters. */
@@ -77,6 +78,22 @@ export async function keepQuery(session: Session, statement: Statement, name: st
   const parameters = statement.parameters.map((one, i) => ({ name: one.name, oid: rows[i]!.oid, value: one.value }))
   const args = [text, JSON.stringify(parameters), JSON.stringify(columns), name, MOST_KEPT_ROWS, KEPT_BYTES]
   await session.query('select terrane.keep_query($1, $2, $3, $4, $5, $6)', args)
+}
+
+/** A kept query, with its parameters as SQL declares them. */
+interface KeptQuery {
+  readonly name: string
+  readonly parameters: string
+}
+
+export async function keptQueries(session: Session): Promise<readonly KeptQuery[]> {
+  return (await session.query<KeptQuery>('select name, parameters from terrane.kept_queries()')).rows
+}
+
+/** Removes the function and the view of a kept query. @throws NO_SUCH_QUERY */
+export async function removeQuery(session: Session, name: string): Promise<void> {
+  const { rows } = await session.query<{ removed: boolean }>('select terrane.remove_query($1) as removed', [name])
+  if (!rows[0]!.removed) throw noSuchQuery(name)
 }
 
 /** A type as SQL writes it, and the conversion of its values to JSON. */

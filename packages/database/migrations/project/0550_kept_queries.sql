@@ -3,15 +3,47 @@
 -- The function is `security definer` for service_role and runs the statement in terrane.query_rows (0280), so the statement has no other
 -- rights and leaves no setting behind, whoever calls it.
 
+-- The kept queries: their parameters, such as `most bigint DEFAULT 4`, their function, and their view unless it is gone. keep_query marks both.
+create function terrane.kept_queries() returns table (name text, parameters text, called regprocedure, shown regclass)
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select p.proname, pg_get_function_arguments(p.oid), p.oid, c.oid
+  from pg_proc p left join pg_class c on c.relnamespace = p.pronamespace and c.relname = p.proname and c.relkind = 'v'
+    and obj_description(c.oid, 'pg_class') = 'Rows of a kept query.'
+  where p.pronamespace = 'public'::regnamespace and obj_description(p.oid, 'pg_proc') = 'Rows of a kept query.'
+  order by p.proname
+$$;
+
+-- Removes a kept query with its view. False where there is none of this name.
+create function terrane.remove_query(p_name text) returns boolean
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  kept record;
+begin
+  select * into kept from terrane.kept_queries() q where q.name = p_name;
+  if kept.called is null then
+    return false;
+  end if;
+  if kept.shown is not null then
+    execute format('drop view %s', kept.shown);
+  end if;
+  execute format('drop function %s', kept.called);
+  return true;
+end
+$$;
+
 -- p_sql takes its parameters from $1, a JSON object. p_parameters is [{name, oid, value}], p_columns [{name, oid, typmod}]: types by number,
--- so that nothing of a caller is taken for SQL. An earlier kept query of this name is replaced.
+-- so that nothing of a caller is taken for SQL. A call that finds more than p_rows rows is an error. An earlier kept query of this name is replaced.
 create function terrane.keep_query(p_sql text, p_parameters jsonb, p_columns jsonb, p_name text, p_rows bigint, p_bytes bigint) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   mark constant text := 'Rows of a kept query.';
-  former regprocedure;
+  twice text := (select p ->> 'name' from jsonb_array_elements(p_parameters) p, jsonb_array_elements(p_columns) c where c ->> 'name' = p ->> 'name' limit 1);
   types text;
   signature text;
   arguments text;
@@ -20,11 +52,13 @@ declare
   held bigint;
   lends boolean;
 begin
-  if exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = 'public' and c.relname = p_name
-        and (c.relkind <> 'v' or obj_description(c.oid, 'pg_class') is distinct from mark))
-      or exists (select from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = 'public' and p.proname = p_name
-        and obj_description(p.oid, 'pg_proc') is distinct from mark) then
+  perform terrane.remove_query(p_name);
+  if exists (select from pg_class c where c.relnamespace = 'public'::regnamespace and c.relname = p_name)
+      or exists (select from pg_proc p where p.pronamespace = 'public'::regnamespace and p.proname = p_name) then
     raise exception using errcode = 'PT409', message = format('there is a table, view or function public.%s already', p_name), hint = 'Choose another name, or drop that one first.';
+  end if;
+  if twice is not null then
+    raise exception using errcode = '22023', message = format('a parameter and a column are both named %s', twice), hint = 'Name the parameter otherwise: programs would take its value for a filter of the column.';
   end if;
   select string_agg(format('%I %s', c ->> 'name', format_type(t.oid, -1)), ', ' order by i),
       string_agg(format('%I::%s', c ->> 'name', format_type(t.oid, (c ->> 'typmod')::integer)), ', ' order by i), count(*)
@@ -38,12 +72,18 @@ begin
       coalesce(string_agg(format('%L, ($%s)::text', p ->> 'name', i), ', ' order by i), '')
     into types, signature, arguments
     from jsonb_array_elements(p_parameters) with ordinality as e(p, i);
-  execute format('drop view if exists public.%I', p_name);
-  for former in select p.oid from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = 'public' and p.proname = p_name loop
-    execute format('drop function %s', former);
-  end loop;
-  execute format('create function public.%I(%s) returns table (%s) language sql stable security definer set search_path = pg_catalog, pg_temp as %L',
-    p_name, signature, definitions, format('select * from terrane.query_rows(%L, jsonb_build_object(%s), %s, %s) as q(%s)', p_sql, arguments, p_rows, p_bytes, definitions));
+  execute format('create function public.%I(%s) returns table (%s) language plpgsql stable security definer set search_path = pg_catalog, pg_temp as %L',
+    p_name, signature, definitions, format($body$
+declare
+  n bigint;
+begin
+  return query select * from terrane.query_rows(%L, jsonb_build_object(%s), %s, %s) as q(%s);
+  get diagnostics n = row_count;
+  if n > %s then
+    raise exception using errcode = '54000', message = 'the kept query gives more than %s rows', hint = 'Narrow it with a condition, or keep a table.';
+  end if;
+end
+$body$, p_sql, arguments, p_rows + 1, p_bytes, definitions, p_rows, p_rows));
   execute format('create view public.%I with (security_invoker = true) as select %s from public.%I()', p_name, exact, p_name);
   execute format('revoke all on function public.%I(%s) from public, anon, authenticated', p_name, types);
   execute format('revoke all on public.%I from public, anon, authenticated', p_name);
@@ -62,5 +102,7 @@ begin
 end
 $$;
 
-revoke all on function terrane.keep_query(text, jsonb, jsonb, text, bigint, bigint) from public, anon, authenticated;
-grant execute on function terrane.keep_query(text, jsonb, jsonb, text, bigint, bigint) to service_role;
+revoke all on function terrane.keep_query(text, jsonb, jsonb, text, bigint, bigint), terrane.kept_queries(), terrane.remove_query(text)
+  from public, anon, authenticated;
+grant execute on function terrane.keep_query(text, jsonb, jsonb, text, bigint, bigint), terrane.kept_queries(), terrane.remove_query(text)
+  to service_role;

@@ -45,6 +45,20 @@ export async function keepQuery(ref: string, statement: Statement, name: string)
   return (await request<{ view: string }>('POST', projectPath(ref, '/sql/v1/query'), body)).view
 }
 
+/** A kept query, with its parameters as SQL declares them. */
+interface KeptQuery {
+  readonly name: string
+  readonly parameters: string
+}
+
+export function readKeptQueries(ref: string, signal?: AbortSignal): Promise<readonly KeptQuery[]> {
+  return request('POST', projectPath(ref, '/sql/v1/queries'), {}, signal)
+}
+
+export async function removeQuery(ref: string, name: string): Promise<void> {
+  await request('POST', projectPath(ref, '/sql/v1/remove'), { name })
+}
+
 /** The columns of a table with their SQL types. @param table `schema.table` */
 export async function readColumns(ref: string, table: string, signal?: AbortSignal): Promise<SqlResult['columns']> {
   const dot = table.indexOf('.')

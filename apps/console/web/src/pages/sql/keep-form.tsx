@@ -8,8 +8,13 @@ import { formatNumber } from '../../lib/format.ts'
 import { useAction } from '../../lib/use-action.ts'
 
 /** Stores the rows of a statement as a table, or the statement itself as a query that is run anew each time. */
-export function KeepForm(props: { project: Project; statement: Statement; hasMap: boolean }): JSX.Element {
-  const { project, statement, hasMap } = props
+export function KeepForm(props: {
+  project: Project
+  statement: Statement
+  hasMap: boolean
+  onKept: () => void
+}): JSX.Element {
+  const { project, statement, hasMap, onKept } = props
   const { ref } = project
   const [name, setName] = useState('')
   const [done, setDone] = useState<JSX.Element | null>(null)
@@ -29,6 +34,7 @@ export function KeepForm(props: { project: Project; statement: Statement; hasMap
   }
   const asQuery = async () => {
     const view = await keepQuery(ref, statement, name)
+    onKept()
     return <Kept {...{ name, statement }} tiles={hasMap ? view : null} map={mapOf(view)} />
   }
   return (
