@@ -1,12 +1,12 @@
 import { quoteLiteral, type Session } from '@terrane/database'
 import { geometrySql, type Layer } from './layer.ts'
 
-/** Rows up to which bounds are computed; those of larger tables are the root of their spatial index. */
+/** Rows up to which bounds are computed; those of larger tables are the root of their spatial index, or the statistics. */
 const COUNTED_ROWS = 100_000
 
 /**
- * West, south, east, north of the rows that the caller may see; the world for a large table without a spatial index, or
- * with rows that are hidden from the caller.
+ * West, south, east, north of the rows that the caller may see; the world for a large table that has neither a spatial
+ * index nor statistics, or rows that are hidden from the caller.
  */
 export async function boundsOf(session: Session, layer: Layer): Promise<readonly number[]> {
   const world = [-180, -85.0511, 180, 85.0511]

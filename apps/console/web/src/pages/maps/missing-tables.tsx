@@ -15,8 +15,8 @@ export function MissingTables({ projectRef, layers }: { projectRef: string; laye
   if (missing.length === 0) return null
   return (
     <Notice kind="warn">
-      {missing.map(({ title, table }): JSX.Element => (
-        <p key={table}>
+      {missing.map(({ title, table }, i): JSX.Element => (
+        <p key={i}>
           Layer {title} is empty because table <code>{table}</code> does not exist, or has no geometry. Import it again
           under this name, or remove the layer.
         </p>

@@ -34,7 +34,9 @@ export function useDropped(
   const latest = useRef({ map, onLayers })
   latest.current = { map, onLayers }
   useEffect(() => {
+    const withdrawn = new Set<string>()
     const withdraw = (id: string, layers: readonly MapLayer[]) => {
+      withdrawn.add(id)
       setPreviews((now) => new Map([...now].filter(([other]) => other !== id)))
       const { map: shown } = latest.current
       if (shown) removeOnceDrawn(shown, sourceOf(id), layers)
@@ -43,9 +45,11 @@ export function useDropped(
       const { id, preview } = dropped
       if (preview) {
         const { features, table } = preview
-        void previewLayer(table, features).then((layer) =>
-          setPreviews((now) => new Map([...now, [id, { features, layer }]])),
-        )
+        const show = (layer: VectorLayer) => {
+          if (!withdrawn.has(id)) setPreviews((now) => new Map([...now, [id, { features, layer }]]))
+        }
+        // Without a preview, the layer appears after the import.
+        previewLayer(table, features).then(show, () => {})
       } else {
         const take = async () => {
           const { layers, refused } = await layersOf(ref, dropped)
@@ -76,9 +80,17 @@ export function useDropped(
 
 const sourceOf = (id: string) => `preview:${id}`
 
-/** Removes a preview when the tiles of its layers are loaded; drawing both at once takes twice as long. */
+/**
+ * Removes a preview when the tiles of its layers are loaded, or the layers are deleted; drawing both at once takes twice
+ * as long.
+ */
 function removeOnceDrawn(map: MapLibreMap, source: string, layers: readonly MapLayer[]): void {
-  const isLoaded = (id: string) => map.getSource(id) !== undefined && map.isSourceLoaded(id)
+  const added = new Set<string>()
+  const isLoaded = (id: string) => {
+    if (map.getSource(id) === undefined) return added.has(id)
+    added.add(id)
+    return map.isSourceLoaded(id)
+  }
   const look = () => {
     if (!layers.every(({ id }) => isLoaded(drawnSource(id)))) return
     map.off('render', look)
