@@ -284,7 +284,7 @@ function orderPlace(
       details: `'${of.source.table}' and '${item.relation}' do not form a many-to-one or one-to-one relationship`,
     })
   }
-  const isGrouped = (one: OrderItem) => of.isGrouped && isShownBy(of.resource.embeds[of.joined.indexOf(embed)]!, one)
+  const isGrouped = (by: OrderItem) => of.isGrouped && isShownBy(of.resource.embeds[of.joined.indexOf(embed)]!, by)
   if (isGrouped(item)) {
     const shown = embed.columns.findIndex(({ name, lifted }) => name === item.field.column && lifted === null)
     return { source: embed.alias, column: `c${shown + 1}` }

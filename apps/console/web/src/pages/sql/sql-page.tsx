@@ -43,18 +43,7 @@ export function SqlPage({ project }: { project: Project }): JSX.Element {
           ask(sql, parameters)
         }}
       >
-        <textarea
-          class="textarea mono"
-          aria-label="SQL"
-          placeholder="select name, geom from public.my_table where name ilike :name"
-          spellcheck={false}
-          rows={Math.min(18, Math.max(5, sql.split('\n').length + 1))}
-          value={sql}
-          onInput={(event) => setSql(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !isEmpty && !busy) ask(sql, parameters)
-          }}
-        />
+        <SqlInput sql={sql} onSql={setSql} onAsk={() => !isEmpty && !busy && ask(sql, parameters)} />
         <TableList project={project} onSql={setSql} />
         <KeptQueries project={project} changed={kept} />
         <ParameterRows parameters={parameters} onChange={setBefore} />
@@ -79,6 +68,25 @@ export function SqlPage({ project }: { project: Project }): JSX.Element {
         </>
       )}
     </div>
+  )
+}
+
+/** The text of the statement; Ctrl+Enter runs it. */
+function SqlInput(props: { sql: string; onSql: (sql: string) => void; onAsk: () => void }): JSX.Element {
+  const { sql, onSql, onAsk } = props
+  return (
+    <textarea
+      class="textarea mono"
+      aria-label="SQL"
+      placeholder="select name, geom from public.my_table where name ilike :name"
+      spellcheck={false}
+      rows={Math.min(18, Math.max(5, sql.split('\n').length + 1))}
+      value={sql}
+      onInput={(event) => onSql(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onAsk()
+      }}
+    />
   )
 }
 
