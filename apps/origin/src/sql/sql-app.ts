@@ -72,7 +72,7 @@ export async function sqlRoutes(app: Http, deps: SqlDeps): Promise<void> {
         '/remove',
         { bodyLimit: BODY_BYTES },
         running.route(async (request, run) => {
-          const name = nameOf((request.body ?? {}) as Named)
+          const name = nameOf(request.body ?? {})
           await run(keep, (session) => statements.removeQuery(session, name))
           return { removed: name }
         }),

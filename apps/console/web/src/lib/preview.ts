@@ -3,12 +3,12 @@ import { pointsIn } from './preview-csv.ts'
 
 /** Maximum bytes of a file that are read for a preview. */
 const MOST_BYTES = 16 << 20
-/** Maximum features of a preview: those of one tile. */
-const MOST_FEATURES = 50_000
+/** Maximum features of a preview. More would compete with the tiles of the layer on a computer without a graphics card. */
+const MOST_FEATURES = 20_000
 
 /**
- * The first features of a file, read by the page while it is uploaded: all of them for most files of 10 MB. Empty for
- * formats that the page cannot read, such as archives.
+ * The first features of a file, read by the page while it is uploaded. Empty for formats that the page cannot read, such
+ * as archives.
  */
 export async function previewOf(file: File): Promise<readonly GeoJSON.Feature[]> {
   const isTable = /\.(csv|tsv|txt)$/i.test(file.name)

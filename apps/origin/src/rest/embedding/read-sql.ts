@@ -185,8 +185,10 @@ function join(embed: Embed, { resource, source, isGrouped }: Around, context: Re
 
 /** Whether a spread shows the column of an order, by its name or its alias, so that grouped rows can be ordered by it. */
 function isShownBy({ isSpread, select }: Embed, { field }: OrderItem): boolean {
-  const nameOf = (item: SelectItem) => item.alias ?? (item.field.path.length === 0 ? item.field.column : null)
-  const shows = (item: SelectItem) => item.aggregate === null && nameOf(item) === field.column
+  const shows = (item: SelectItem) => {
+    const name = item.alias ?? (item.field.path.length === 0 ? item.field.column : null)
+    return item.aggregate === null && name === field.column
+  }
   return isSpread && field.path.length === 0 && (select ?? []).some(shows)
 }
 
