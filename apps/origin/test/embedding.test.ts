@@ -361,6 +361,22 @@ describe('aggregates', () => {
       ],
     ],
     [
+      'by a spread, in the order of its column',
+      '/places?select=...districts(name),n:count()&district=not.is.null&order=districts(name).desc',
+      [
+        { name: 'South', n: 1 },
+        { name: 'North', n: 2 },
+      ],
+    ],
+    [
+      'by a spread, in the order of the alias of its column',
+      '/places?select=...districts(quarter:name),n:count()&district=not.is.null&order=districts(quarter)',
+      [
+        { quarter: 'North', n: 2 },
+        { quarter: 'South', n: 1 },
+      ],
+    ],
+    [
       'by embedded rows',
       '/places?select=districts(name),size.sum()&district=eq.1',
       [{ districts: { name: 'North' }, sum: 40 }],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { literals, parseQuery, whereClause } from '@terrane/database/rest-query'
 import { USER, openOrigin, type TestOrigin, PATIENT, settingsOf } from './harness.ts'
 
 let origin: TestOrigin
@@ -55,6 +56,52 @@ describe('reading a table, through supabase-js', () => {
     return (data as { name: string }[]).map((row) => row.name)
   }
   const from = () => anon().from('places').select('name').order('id')
+
+  test('full-text filters of text, JSON and tsvector, in a language and in the usual one', async () => {
+    const { database } = origin.db
+    await database.query(`
+      create domain public.document as tsvector;
+      create table public.texts (
+        id int primary key, body text, short varchar, doc json, tags jsonb, words tsvector, made public.document, n int);
+      insert into public.texts select id, body, body, json_build_object('said', body), jsonb_build_object('said', body),
+          to_tsvector('english', body), to_tsvector('english', body), id
+        from (values (1, 'The cats are running'), (2, 'A dog sleeps')) v(id, body);
+      create index texts_words on public.texts using gin (words);
+      create index texts_body on public.texts using gin (to_tsvector('english', body));
+      grant select, update on public.texts to anon`)
+    const found = async (filter: string) => {
+      const answer = await fetch(`${origin.url}/rest/v1/texts?select=id&${filter}`, {
+        headers: { apikey: origin.keys.anon },
+      })
+      return [filter, answer.status, ((await answer.json()) as { id: number }[]).map(({ id }) => id)]
+    }
+    for (const column of ['body', 'short', 'doc', 'tags', 'words', 'made', 'doc->said', 'tags->>said'])
+      for (const operator of ['fts', 'plfts', 'phfts', 'wfts']) {
+        const filter = `${column}=${operator}(english).run`
+        expect(await found(filter)).toEqual([filter, 200, [1]])
+        // The text of a document in `simple` has no stem; a tsvector is as it was made.
+        const simple = `${column}=${operator}(simple).run`
+        expect(await found(simple)).toEqual([simple, 200, column === 'words' || column === 'made' ? [1] : []])
+      }
+    for (const column of ['body', 'short', 'doc', 'tags', 'words', 'made'])
+      expect(await found(`${column}=not.fts.dog`)).toEqual([`${column}=not.fts.dog`, 200, [1]])
+    expect((await raw('/texts?n=fts(english).run')).status).toBe(404)
+    for (const [column, index] of [
+      ['words', 'texts_words'],
+      ['body', 'texts_body'],
+    ] as const) {
+      const { rows } = await database.transaction(async (session) => {
+        await session.query('set local enable_seqscan = off')
+        const where = whereClause(
+          parseQuery(new URLSearchParams(`${column}=fts(english).run`)).conditions,
+          'texts',
+          literals,
+        )
+        return session.query<{ 'QUERY PLAN': string }>(`explain select from public.texts${where}`)
+      })
+      expect(rows.map((row) => row['QUERY PLAN']).join(' ')).toContain(index)
+    }
+  })
 
   test('columns, aliases, casts and JSON paths', async () => {
     const { data, error } = await anon()
@@ -417,6 +464,12 @@ describe('functions, through supabase-js', () => {
       headers: { 'content-type': 'application/json' },
     })
     expect(await response.json()).toMatchObject({ code: '22003' })
+  })
+  test('arguments of the types character and bit are not cut to one character', async () => {
+    await origin.db.database.query(
+      `create function public.as_given(a character, b bit) returns text language sql as 'select a || b::text'`,
+    )
+    expect((await anon().rpc('as_given', { a: 'abc', b: '101' })).data).toBe('abc101')
   })
   test('explain shows a plan', async () => {
     const response = await raw('/places', {

@@ -223,6 +223,18 @@ describe('a hostile statement', () => {
     expect(await one(`select coalesce(to_regclass('public.owned'), to_regclass('public.loot'))::text as v`)).toBeNull()
   })
 
+  test.each(HOSTILE)('%s is refused as a kept query, at the latest when it is called', async (sql) => {
+    const before = await one('select count(*)::integer as v from public.shops')
+    const { status } = await post('query', { sql, name: 'kept_loot' })
+    const called = await fetch(`${origin.url}/rest/v1/rpc/kept_loot`, {
+      method: 'POST',
+      headers: { apikey: origin.keys.service },
+    })
+    expect(Math.max(status, called.status)).toBeGreaterThanOrEqual(400)
+    expect(await one('select count(*)::integer as v from public.shops')).toBe(before)
+    await origin.db.database.query('drop view if exists kept_loot; drop function if exists kept_loot()')
+  })
+
   test('keeps a table without the statement, which others would read as its description', async () => {
     const answer = await post('table', { sql: `select 'only for me' as a`, name: 'silent' })
     expect(answer.status).toBe(200)
@@ -300,5 +312,107 @@ describe('what is kept', () => {
     expect((await rowsOf(sql)).status).toBe(200)
     await database.query(`select pg_notify('terrane_forged', 'true')`)
     await expect.poll(() => heard).toEqual(['true'])
+  })
+})
+
+describe('a kept query', () => {
+  const sql = 'select id::bigint as id, name, geom from shops where id < :most order by id'
+  const parameters = [{ name: 'most', type: 'bigint', value: '4' }]
+  const keep = (more: object = {}) => post('query', { sql, parameters, name: 'few_shops', ...more })
+  const rpc = (query: string, key = origin.keys.service) =>
+    fetch(`${origin.url}/rest/v1/rpc/few_shops?${query}`, { headers: { apikey: key } })
+
+  test('is a function with its parameters and a view that tiles show', async () => {
+    expect((await keep()).body).toEqual({ view: 'public.few_shops', rpc: '/rest/v1/rpc/few_shops' })
+    expect(await (await rpc('select=id')).json()).toEqual([1, 2, 3].map((id) => ({ id })))
+    expect(await (await rpc('select=id&most=3&id=gt.1')).json()).toEqual([{ id: 2 }])
+    const { data } = await origin.client(origin.keys.service).from('few_shops').select('name').eq('id', 2)
+    expect(data).toEqual([{ name: 'shop 2' }])
+    const headers = { apikey: origin.keys.service }
+    const about = (await (await fetch(`${origin.url}/vector/v1/public.few_shops`, { headers })).json()) as object
+    expect(about).toMatchObject({
+      bounds: [6.001, 49.6, 6.003, 49.6].map((edge) => expect.closeTo(edge, 6)),
+      vector_layers: [{ geometry_type: 'Point', fields: { id: 'Number', name: 'String' } }],
+    })
+    const tile = await fetch(`${origin.url}/vector/v1/public.few_shops/0/0/0`, { headers })
+    expect([tile.status, (await tile.arrayBuffer()).byteLength > 60]).toEqual([200, true])
+  })
+
+  test('is replaced under its name, and replaces nothing else', async () => {
+    expect((await keep({ parameters: [{ ...parameters[0], value: '2' }] })).status).toBe(200)
+    expect(await (await rpc('select=id')).json()).toEqual([{ id: 1 }])
+    expect((await keep({ sql: 'select 1 as one', parameters: [] })).status).toBe(200)
+    expect(await (await rpc('')).json()).toEqual([{ one: 1 }])
+    expect((await keep({ name: 'shops' })).status).toBe(409)
+    await origin.db.database.query(`create function public.ours() returns integer language sql as 'select 1'`)
+    expect((await keep({ name: 'ours' })).status).toBe(409)
+    expect((await keep({ parameters: [{ ...parameters[0], value: 'x' }] })).status).toBe(400)
+  })
+
+  test('is listed and removed, and nothing else is', async () => {
+    await keep()
+    expect((await post('queries', {})).body).toContainEqual({
+      name: 'few_shops',
+      parameters: expect.stringMatching(/^most bigint DEFAULT '?4/),
+    })
+    await origin.db.database.query('create view public.of_few as select name from public.few_shops')
+    expect((await post('remove', { name: 'few_shops' })).body).toMatchObject({ code: '2BP01' })
+    await origin.db.database.query('drop view public.of_few')
+    expect((await post('remove', { name: 'few_shops' })).body).toEqual({ removed: 'few_shops' })
+    expect([(await rpc('')).status, (await post('queries', {})).body]).toEqual([404, []])
+    for (const name of ['few_shops', 'shops', 'ours'])
+      expect([name, (await post('remove', { name })).body]).toMatchObject([name, { code: 'NO_SUCH_QUERY' }])
+    expect((await post('remove', { name: 'Few' })).body).toMatchObject({ code: 'BAD_BODY' })
+  })
+
+  test('of more rows than its limit is an error, not a part of the rows', async () => {
+    const sizes = (rows: number) =>
+      keep({ sql: 'select generate_series(1, :most) as n', parameters: [{ ...parameters[0], value: String(rows) }] })
+    expect((await sizes(100_000)).status).toBe(200)
+    const count = () => origin.client(origin.keys.service).from('few_shops').select('n.count()')
+    expect((await count()).data).toEqual([{ count: 100_000 }])
+    expect((await sizes(100_001)).status).toBe(200)
+    expect((await count()).error).toMatchObject({
+      code: '54000',
+      message: 'the kept query gives more than 100000 rows',
+    })
+  })
+
+  test('has no parameter with the name of a column, and names of columns that a function could mistake', async () => {
+    const asked = { sql: 'select id, name from shops where id = :id', parameters: [{ ...parameters[0], name: 'id' }] }
+    expect((await keep(asked)).body).toMatchObject({ message: 'a parameter and a column are both named id' })
+    const odd = `select 1 as n, 2 as "q'""%s", 3 as "select", '$body$'::varchar(9) as text where 'a%' like 'a%' and :given <> ''`
+    const given = `it's $1 %L ''; drop table shops`
+    const taken = { sql: odd, parameters: [{ name: 'given', type: 'text', value: given }] }
+    expect((await keep(taken)).body).toMatchObject({ view: 'public.few_shops' })
+    const { data } = await origin.client(origin.keys.service).from('few_shops').select()
+    expect(data).toEqual([{ n: 1, [`q'"%s`]: 2, select: 3, text: '$body$' }])
+    expect(await (await rpc('given=')).json()).toEqual([])
+  })
+
+  test('is for the service role alone, has its rights, and leaves no setting behind', async () => {
+    for (const key of [origin.keys.anon, origin.keys.user]) {
+      expect((await keep()).status).toBe(200)
+      expect((await rpc('', key)).status).toBeGreaterThanOrEqual(400)
+      expect((await origin.client(key).from('few_shops').select()).status).toBeGreaterThanOrEqual(400)
+    }
+    await origin.db.database.query('grant execute on function public.few_shops(bigint) to anon')
+    const call = async (statement: string) => {
+      await keep({ sql: statement, parameters: [] })
+      return rpc('')
+    }
+    const secret = `query_to_xml('select word from secrets', true, true, '')::text`
+    for (const hostile of [
+      `select set_config('role', 'none', true) as a, ${secret} as b`,
+      `select ${secret} as b`,
+      `select terrane.table_from_query('select 1', '{}', '[{"name": "a", "oid": 23, "typmod": -1}]', 'stolen', '', 1) as a`,
+    ]) {
+      const answer = await call(hostile)
+      expect([answer.status >= 400, await answer.text()]).toEqual([true, expect.not.stringContaining('sesame')])
+    }
+    expect(await one(`select to_regclass('public.stolen')::text as v`)).toBeNull()
+    expect((await call(`select set_config('search_path', 'terrane', false) as a`)).status).toBe(200)
+    const { data } = await origin.client(origin.keys.service).from('shops').select('id').eq('id', 1)
+    expect(data).toEqual([{ id: 1 }])
   })
 })

@@ -52,6 +52,17 @@ async function featuresOf(path: string, key = origin.keys.anon) {
   )
 }
 
+test('a large table has the bounds of its spatial index, unless rows are hidden from the caller', async () => {
+  await origin.db.database.query(`create table public.many (id int primary key, geom geometry(Point, 4326));
+    insert into public.many select i, st_setsrid(st_makepoint(6 + i % 400 * 0.001, 49 + i / 400 * 0.001), 4326) from generate_series(0, 100399) i;
+    create index on public.many using gist (geom); analyze public.many; grant select on public.many to anon`)
+  const bounds = async () => ((await (await ask('/public.many')).json()) as { bounds: number[] }).bounds
+  expect(await bounds()).toEqual([6, 49, 6.399, 49.25].map((edge) => expect.closeTo(edge, 4)))
+  await origin.db.database.query(`alter table public.many enable row level security`)
+  expect(await bounds()).toEqual([-180, -85.0511, 180, 85.0511])
+  await origin.db.database.query(`drop table public.many`)
+})
+
 describe('tiles of a table', () => {
   test('have its rows, their ids and properties by type', async () => {
     const features = await featuresOf(`/public.places${AT}`)

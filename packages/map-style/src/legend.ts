@@ -1,4 +1,4 @@
-import { UNCLASSED } from './compile.ts'
+import { UNCLASSED } from './expressions.ts'
 import type { Coloring } from './document.ts'
 import { colorsOf } from './palettes.ts'
 

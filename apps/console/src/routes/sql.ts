@@ -3,7 +3,10 @@ import { Type } from 'typebox'
 import { projectOf } from '../sessions/guard.ts'
 import { ask, pass, pathOf } from '../upstream/ask.ts'
 
-const Params = Type.Object({ ref: Type.String(), action: Type.Enum(['plan', 'rows', 'table']) })
+const Params = Type.Object({
+  ref: Type.String(),
+  action: Type.Enum(['plan', 'rows', 'table', 'query', 'queries', 'remove']),
+})
 /** Checks only that the body is an object; the origin checks its members. */
 const Body = Type.Object({}, { additionalProperties: true })
 /** Longer than the timeout of the origin. */

@@ -153,7 +153,7 @@ async function readFunctions(
     permitted: boolean
   }>(
     `select p.proargnames as names, p.proargmodes::text[] as modes,
-       array(select format_type(t.oid, null) from unnest(p.proargtypes) with ordinality a(oid, i) join pg_type t on t.oid = a.oid order by a.i) as types,
+       array(select format_type(t.oid, -1) from unnest(p.proargtypes) with ordinality a(oid, i) join pg_type t on t.oid = a.oid order by a.i) as types,
        p.pronargdefaults as defaults, p.proretset as returns_set,
        (rt.typtype = 'c' or p.proargmodes && array['o', 'b', 't']::"char"[] or p.prorettype = 'record'::regtype) is true as returns_row,
        p.prorettype = 'void'::regtype as returns_void, (select c.relname from pg_class c where c.oid = rt.typrelid and c.relkind <> 'c' and c.relnamespace = n.oid) as table_name, p.provolatile <> 'v' as read_only,

@@ -11,6 +11,11 @@ export const serviceRoleOnly = () =>
     hint: 'Send the service-role key from a server.',
   })
 
+export const noSuchQuery = (name: string) =>
+  new RestError(404, 'NO_SUCH_QUERY', `There is no kept query ${name}`, {
+    hint: 'POST /sql/v1/queries lists the kept queries.',
+  })
+
 export const statementsBusy = (most: number) =>
   new RestError(503, 'STATEMENTS_BUSY', `${most} statements wait for their turn already, which is the most`, {
     hint: 'Try again when one of them has ended.',

@@ -26,7 +26,7 @@ const MOST_ROWS = 10_000
 /**
  * `/sql/v1`: SQL written by members of a project, for the service role only. Each request has one statement that reads.
  * The server keeps it in its role (migration 0280), and its connection is closed afterwards, because it may have
- * changed settings. `POST plan`, `rows`, `table`.
+ * changed settings. `POST plan`, `rows`, `table`, `query`, `queries`, `remove`.
  */
 export async function sqlRoutes(app: Http, deps: SqlDeps): Promise<void> {
   const running = new RunningStatements(deps)
@@ -59,6 +59,24 @@ export async function sqlRoutes(app: Http, deps: SqlDeps): Promise<void> {
           rows: await run(keep, (session) => statements.keepTable(session, body, name)),
         }
       })
+      post('/query', async (body, run) => {
+        const name = nameOf(body)
+        await run(keep, (session) => statements.keepQuery(session, body, name))
+        return { view: `public.${name}`, rpc: `/rest/v1/rpc/${name}` }
+      })
+      scope.post(
+        '/queries',
+        running.route((_request, run) => run(read, statements.keptQueries)),
+      )
+      scope.post(
+        '/remove',
+        { bodyLimit: BODY_BYTES },
+        running.route(async (request, run) => {
+          const name = nameOf(request.body ?? {})
+          await run(keep, (session) => statements.removeQuery(session, name))
+          return { removed: name }
+        }),
+      )
     },
     { prefix: '/sql/v1' },
   )
@@ -144,9 +162,12 @@ class RunningStatements {
   }
 }
 
-interface Body extends statements.Statement {
+interface Named {
+  readonly name?: unknown
+}
+
+interface Body extends statements.Statement, Named {
   readonly limit: unknown
-  readonly name: unknown
 }
 
 function readBody(body: unknown, longest: number): Body {
@@ -168,7 +189,7 @@ function limitOf({ limit = ROWS }: Body): number {
   throw badBody('limit', `a whole number from 1 to ${MOST_ROWS}`)
 }
 
-function nameOf({ name }: Body): string {
+function nameOf({ name }: Named): string {
   if (typeof name === 'string' && new RegExp(IDENTIFIER_PATTERN).test(name)) return name
   throw badBody('name', 'a name of lower-case letters, digits and _')
 }

@@ -1,5 +1,6 @@
 import { quoteIdentifier, quoteLiteral, type Session } from '@terrane/database'
 import { describeStatement, type StatementColumn } from './describe-statement.ts'
+import { noSuchQuery } from './errors.ts'
 import { withValues, type SqlParameter } from './parameters.ts'
 
 /** A statement and the values of its parameters. */
@@ -18,6 +19,9 @@ interface Estimate {
 const READ_BYTES = 16 << 20
 /** Maximum rows of a new table. */
 const MOST_TABLE_ROWS = 2_000_000
+/** Maximum rows of a kept query, and their bytes as text of the server. */
+const MOST_KEPT_ROWS = 100_000
+const KEPT_BYTES = 64 << 20
 
 /** The planner's estimate of a statement, without running it. */
 export async function planStatement(session: Session, { sql, parameters }: Statement): Promise<Estimate> {
@@ -59,6 +63,37 @@ export async function keepTable(session: Session, statement: Statement, name: st
     [text, args, JSON.stringify(columns), name, null, MOST_TABLE_ROWS],
   )
   return rows[0]!.rows
+}
+
+/**
+ * Stores a statement as a function of `public` with its parameters, their values as defaults, and as a view of the same
+ * name. An earlier kept statement of the name is replaced.
+ */
+export async function keepQuery(session: Session, statement: Statement, name: string): Promise<void> {
+  const { columns, text } = await typed(session, statement)
+  const { rows } = await session.query<{ oid: number }>(
+    'select type::regtype::oid::int8::float8 as oid from json_array_elements_text($1) with ordinality as e(type, i) order by i',
+    [JSON.stringify(statement.parameters.map(({ type }) => type))],
+  )
+  const parameters = statement.parameters.map((one, i) => ({ name: one.name, oid: rows[i]!.oid, value: one.value }))
+  const args = [text, JSON.stringify(parameters), JSON.stringify(columns), name, MOST_KEPT_ROWS, KEPT_BYTES]
+  await session.query('select terrane.keep_query($1, $2, $3, $4, $5, $6)', args)
+}
+
+/** A kept query, with its parameters as SQL declares them. */
+interface KeptQuery {
+  readonly name: string
+  readonly parameters: string
+}
+
+export async function keptQueries(session: Session): Promise<readonly KeptQuery[]> {
+  return (await session.query<KeptQuery>('select name, parameters from terrane.kept_queries()')).rows
+}
+
+/** Removes the function and the view of a kept query. @throws NO_SUCH_QUERY */
+export async function removeQuery(session: Session, name: string): Promise<void> {
+  const { rows } = await session.query<{ removed: boolean }>('select terrane.remove_query($1) as removed', [name])
+  if (!rows[0]!.removed) throw noSuchQuery(name)
 }
 
 /** A type as SQL writes it, and the conversion of its values to JSON. */

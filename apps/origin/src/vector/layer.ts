@@ -7,6 +7,9 @@ export interface Layer {
   readonly table: string
   /** `"schema"."table"`. */
   readonly source: string
+  /** Name of the geometry column. */
+  readonly column: string
+  readonly isGeography: boolean
   /** SQL of the geometry column. */
   readonly geometry: string
   /** 0 when the column has no SRID. */
@@ -94,6 +97,8 @@ export async function findLayer(
     schema,
     table,
     source: qualified(schema, table),
+    column: geometry.name,
+    isGeography: geometry.type === 'geography',
     geometry: geometry.type === 'geography' ? `${column}::geometry` : column,
     srid: geometry.srid ?? 0,
     geometryType: geometry.geometry_type ?? 'Geometry',

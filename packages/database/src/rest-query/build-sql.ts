@@ -169,8 +169,8 @@ function filterSql(filter: Filter, { source, parameters, hasRows }: Place): stri
   }
   if (operator in SEARCH) {
     const config = filter.config === null ? '' : `${quoteLiteral(filter.config)}, `
-    const vector = filter.field.path.length > 0 ? `to_tsvector(${config}${left})` : left
-    return `${vector} @@ ${SEARCH[operator]}(${config}${parameters.add(value)})`
+    // Migration 0551: by the type of the column.
+    return `terrane_text.to_tsvector(${config}${left}) @@ ${SEARCH[operator]}(${config}${parameters.add(value)})`
   }
   if (operator === 'in') return `${left} = any(${parameters.add(value)})`
   const wild = operator === 'like' || operator === 'ilike'

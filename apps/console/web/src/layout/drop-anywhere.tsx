@@ -5,6 +5,8 @@ import { lazyComponent } from '../components/lazy.tsx'
 import { filesOfDrop, groupsOf } from '../lib/drop-groups.ts'
 
 const DropImport = lazyComponent(() => import('./drop-import.tsx').then((module) => module.DropImport))
+/** Loads the code of maps while the file is still held. A failure is reported by the page that needs the code. */
+const loadMaps = () => void import('../pages/maps/map-page.tsx').catch(() => {})
 
 /** A data set that was dropped, or the reason why a drop was refused. */
 interface Drop {
@@ -23,6 +25,7 @@ export function DropAnywhere({ projectRef }: { projectRef: string }): JSX.Elemen
     const over = (event: DragEvent) => {
       if (!hasFiles(event)) return
       event.preventDefault()
+      loadMaps()
       setOver(!isTaken(event))
     }
     const add = (groups: readonly (readonly File[])[], refusal: unknown = null) =>

@@ -1,3 +1,4 @@
+import { tableNameOf } from '@terrane/core'
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { IconButton, Loading, ProblemNotice, ProgressBar } from '../components/basics.tsx'
@@ -138,14 +139,15 @@ async function take(
   const file = await oneFile(files)
   show({ name: file.name })
   const drawPreview = async () => {
-    const preview = await previewOf(file)
-    if (preview.length > 0 && !signal.aborted) showDropped(ref, { id, preview, tables: [], rasters: [] })
+    const features = await previewOf(file)
+    const preview = { features, table: `public.${tableNameOf(file.name)}` }
+    if (features.length > 0 && !signal.aborted) showDropped(ref, { id, preview, tables: [], rasters: [] })
   }
   // The upload continues while the preview is read and drawn. A failed preview does not stop the import; a failed
   // upload does.
-  const [sent] = await Promise.allSettled([
-    uploadFile(ref, file, (percent) => show({ percent: Math.min(99, percent) }), signal),
+  const [, sent] = await Promise.allSettled([
     drawPreview(),
+    uploadFile(ref, file, (percent) => show({ percent: Math.min(99, percent) }), signal),
   ])
   if (sent.status === 'rejected') throw sent.reason
   signal.throwIfAborted()

@@ -29,7 +29,7 @@ test('what is dropped while a new map is being opened goes to that map, once', (
 
 test('a drop that failed before its map was open leaves no preview to it', () => {
   const taken: string[] = []
-  giveDropped({ id: 'one', preview: [], tables: [], rasters: [] }, true)
+  giveDropped({ id: 'one', preview: { features: [], table: 'public.a' }, tables: [], rasters: [] }, true)
   expect(giveDropped({ id: 'one', tables: [], rasters: [] }, false)).toBe(false)
   takeDropped(({ id }) => taken.push(id))()
   expect(taken).toEqual([])

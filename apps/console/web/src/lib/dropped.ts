@@ -2,8 +2,8 @@
 export interface Dropped {
   /** Id of the drop. Its tables and rasters replace its preview; empty ones remove it after a failure. */
   readonly id: string
-  /** Features that are shown until the tables exist. */
-  readonly preview?: readonly GeoJSON.Feature[]
+  /** Features that are shown until the tables exist, and the name `schema.table` that they will have. */
+  readonly preview?: { readonly features: readonly GeoJSON.Feature[]; readonly table: string }
   readonly tables: readonly string[]
   /** Sources of rasters in the notation of `/raster/v1`. */
   readonly rasters: readonly string[]

@@ -43,6 +43,8 @@ test('a file is coloured by its kinds, or by a telling number', async () => {
     by: 'category',
     property: 'kind',
   })
+  const sparse = rows.map(({ id, kind }) => ({ id, ref: id % 3 === 0 ? 'B12' : id % 7 === 0 ? 'A9' : null, kind }))
+  expect(await of(sparse)).toMatchObject({ by: 'category', property: 'kind' })
   const others = rows.map(({ name, id }) => ({ name, id, lat: id, id_2: id, income: id * 2 }))
   expect(await of(others)).toMatchObject({ by: 'number', property: 'income' })
   expect(await of(rows.map(({ name, id }) => ({ name, id, lon: id })))).toBeNull()

@@ -39,6 +39,26 @@ export function keepTable(ref: string, statement: Statement, name: string): Prom
   return request('POST', projectPath(ref, '/sql/v1/table'), { ...statement, name })
 }
 
+/** Keeps a statement as a function with its parameters, and as a view that maps show. Returns `schema.view`. */
+export async function keepQuery(ref: string, statement: Statement, name: string): Promise<string> {
+  const body = { ...statement, name }
+  return (await request<{ view: string }>('POST', projectPath(ref, '/sql/v1/query'), body)).view
+}
+
+/** A kept query, with its parameters as SQL declares them. */
+interface KeptQuery {
+  readonly name: string
+  readonly parameters: string
+}
+
+export function readKeptQueries(ref: string, signal?: AbortSignal): Promise<readonly KeptQuery[]> {
+  return request('POST', projectPath(ref, '/sql/v1/queries'), {}, signal)
+}
+
+export async function removeQuery(ref: string, name: string): Promise<void> {
+  await request('POST', projectPath(ref, '/sql/v1/remove'), { name })
+}
+
 /** The columns of a table with their SQL types. @param table `schema.table` */
 export async function readColumns(ref: string, table: string, signal?: AbortSignal): Promise<SqlResult['columns']> {
   const dot = table.indexOf('.')

@@ -13,6 +13,9 @@ type Layer = LayerSpecification & {
 const PREFIX = 'map:'
 const isOwn = (id: string) => id.startsWith(PREFIX)
 
+/** Id of the source of a layer of the document. */
+export const drawnSource = (id: string): string => `${PREFIX}${id}`
+
 /** Draws a map; only changes since the last call are passed to the engine. */
 export function drawMap(map: MapLibreMap, document: MapDocument, base: string): void {
   drawStyle(map, addressed(compile(document), base))
@@ -29,10 +32,10 @@ export function drawPublicMap(map: MapLibreMap, style: Style): void {
 
 /** Draws the layers of a style that {@link compile} made. */
 function drawStyle(map: MapLibreMap, style: Style): void {
-  const sources = new Map(Object.entries(style.sources).map(([id, source]) => [`map:${id}`, source]))
+  const sources = new Map(Object.entries(style.sources).map(([id, source]) => [drawnSource(id), source]))
   const layers = style.layers
     .filter(({ type }) => type !== 'background')
-    .map((layer) => ({ ...layer, id: `map:${layer.id}`, source: `map:${layer.source}` }))
+    .map((layer) => ({ ...layer, id: drawnSource(layer.id), source: drawnSource(layer.source ?? '') }))
   const now = map.getStyle()
   const isKept = (id: string) => same(now.sources[id], sources.get(id))
   const wanted = new Map(layers.map((layer) => [layer.id, layer]))

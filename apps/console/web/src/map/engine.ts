@@ -1,23 +1,12 @@
 import 'maplibre-gl/dist/maplibre-gl.css'
-import {
-  AttributionControl,
-  Map as MapLibreMap,
-  NavigationControl,
-  ScaleControl,
-  addProtocol,
-  setWorkerUrl,
-  type GeoJSONSource,
-  type StyleSpecification,
-} from 'maplibre-gl'
+import { Map as MapLibreMap, addProtocol, type GeoJSONSource, type StyleSpecification } from 'maplibre-gl'
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url'
-import { PMTiles, Protocol, TileType } from 'pmtiles'
+import { PMTiles, TileType } from 'pmtiles'
 import { mapColors } from './colors.ts'
+import { addControls, startEngine } from './engine-basics.ts'
 import { graticule, type Box } from './graticule.ts'
 
-setWorkerUrl(workerUrl)
-// With metadata, for the display of the archive's attribution.
-const archives = new Protocol({ metadata: true })
-addProtocol('pmtiles', archives.tile)
+const archives = startEngine(workerUrl)
 // The page fetches these tiles itself, because its policy may allow a server that the policy of the engine's worker
 // does not.
 addProtocol('page', async ({ url }, { signal }) => {
@@ -61,16 +50,15 @@ export function createMap({ container, dark, view }: MapOptions): MapLibreMap {
     zoom: view?.zoom ?? 1,
     maxZoom: 20,
     attributionControl: false,
+    // Each fade is many frames, which a computer without a graphics card draws slowly.
+    fadeDuration: 100,
     dragRotate: false,
     pitchWithRotate: false,
     rollEnabled: false,
     renderWorldCopies: true,
   })
   map.touchZoomRotate.disableRotation()
-  map.addControl(new NavigationControl({ showCompass: false }), 'top-right')
-  // Never collapsed, because licences require a visible attribution.
-  map.addControl(new AttributionControl({ compact: false }), 'bottom-right')
-  map.addControl(new ScaleControl({ maxWidth: 110 }), 'bottom-right')
+  addControls(map)
   const drawGraticule = () => {
     const bounds = map.getBounds()
     const box: Box = [bounds.getWest(), bounds.getSouth(), bounds.getEast(), bounds.getNorth()]

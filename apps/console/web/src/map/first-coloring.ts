@@ -29,7 +29,9 @@ export async function firstColoring(
   const others = names.filter((name) => fields[name] === 'Number' && !TELLING.test(name) && !PLACES.test(name))
   for (const name of [...numbers, ...kinds, ...others.slice(0, 1)]) {
     const stats = await statsOf(name)
-    const { type, distinct, rows } = stats
+    const { type, distinct, rows, missing } = stats
+    // Most features would have the colour of no value.
+    if (missing > rows / 2) continue
     if (type === 'Number' && distinct > MOST_CATEGORIES) return numberColoring(name, stats)
     if (type !== 'Number' && distinct > 1 && distinct <= MOST_CATEGORIES && rows > distinct)
       return categoryColoring(name, stats, 'vivid')

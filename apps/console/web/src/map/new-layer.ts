@@ -8,9 +8,12 @@ import {
   type VectorLayer,
 } from '@terrane/map-style'
 import { projectPath, request } from '../lib/api.ts'
+import { fieldsOf, sampleStats } from '../lib/sample-stats.ts'
 import { tableLabel } from '../lib/tables.ts'
+import { boxOf } from './box.ts'
 import { layerColor } from './colors.ts'
 import { firstColoring } from './first-coloring.ts'
+import { positionsOf } from './geometry.ts'
 import type { Box } from './graticule.ts'
 import { readStats, readTileJson } from './live.ts'
 
@@ -27,6 +30,7 @@ export interface RasterInfo {
 
 const newId = () => uuidv7().slice(-8)
 const ANY_ZOOM = [0, 24] as const
+const WORLD: Box = [-180, -85, 180, 85]
 /** Outlines are thin for layers with more rows. */
 const MOST_OUTLINED = 5000
 
@@ -37,20 +41,33 @@ export async function tableLayer(ref: string, table: string, signal?: AbortSigna
     attribution = '',
     vector_layers: [about],
   } = await readTileJson(ref, table, signal)
-  const geometry = geometryOf(about?.geometry_type ?? '')
   const statsOf = (name: string) => readStats(ref, table, name, signal)
   const color = await firstColoring(about?.fields ?? {}, statsOf).catch(() => null)
+  return featureLayer({ table, bounds, attribution, geometry: geometryOf(about?.geometry_type ?? ''), color })
+}
+
+/** The layer that features of a file will have once they are a table, with the style by their values. */
+export async function previewLayer(table: string, features: readonly GeoJSON.Feature[]): Promise<VectorLayer> {
+  const color = await firstColoring(fieldsOf(features), (name) => sampleStats(features, name))
+  const kinds = [...new Set(features.map(({ geometry }) => geometryOf(geometry.type)))]
+  const geometry = kinds.length === 1 ? kinds[0]! : 'mixed'
+  const bounds = boxOf(features.flatMap((feature) => positionsOf(feature.geometry))) ?? WORLD
+  return featureLayer({ table, bounds, attribution: '', geometry, color })
+}
+
+/** A layer with the suggested style of its geometry; `color` null is one colour by its name. */
+function featureLayer(
+  about: Pick<VectorLayer, 'table' | 'bounds' | 'attribution' | 'geometry'> & { readonly color: Coloring | null },
+): VectorLayer {
+  const { table, geometry, color } = about
   return {
+    ...about,
     id: newId(),
     title: tableLabel(table).replaceAll('_', ' '),
     isShown: true,
     opacity: geometry === 'area' ? 0.75 : 0.9,
     zooms: ANY_ZOOM,
-    bounds,
-    attribution,
     kind: 'vector',
-    table,
-    geometry,
     draw: 'features',
     color: color ?? { by: 'one', color: layerColor(table) },
     size: geometry === 'line' ? 2 : 5,

@@ -5,7 +5,7 @@ import { documentOf, type Style } from '@terrane/map-style'
 import { Loading, ProblemNotice } from '../components/basics.tsx'
 import { request } from '../lib/api.ts'
 import { useResource } from '../lib/use-resource.ts'
-import { drawPublicMap, drawnLayers, removeForbiddenRasters } from '../map/draw-map.ts'
+import { drawPublicMap, drawnLayers, drawnSource, removeForbiddenRasters } from '../map/draw-map.ts'
 import { lookAt } from '../map/look-at.ts'
 import { MapCanvas } from '../map/map-canvas.tsx'
 import { FeatureCard, type ClickedFeature } from './map/feature-card.tsx'
@@ -29,7 +29,7 @@ export function PublicMapPage(): JSX.Element {
     const { view, layers } = document_
     if (view) map.jumpTo({ center: [view.center[0], view.center[1]], zoom: view.zoom })
     else if (layers[0]) lookAt(map, layers[0].bounds)
-    const titles = new Map(layers.map(({ id, title }) => [`map:${id}`, title]))
+    const titles = new Map(layers.map(({ id, title }) => [drawnSource(id), title]))
     map.on('click', ({ point }) => {
       const found = map.queryRenderedFeatures(point, { layers: drawnLayers(map) }).slice(0, 8)
       setClicked(found.map(({ source, properties }) => ({ layer: titles.get(source) ?? '', properties })))

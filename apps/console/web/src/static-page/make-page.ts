@@ -6,6 +6,7 @@ import { TileType } from 'pmtiles'
 import { publishedOf, type MapDocument } from '@terrane/map-style'
 import { zipOf } from '../lib/one-file.ts'
 import { isDark } from '../lib/theme.ts'
+import { drawnSource } from '../map/draw-map.ts'
 import { openArchive } from '../map/engine.ts'
 import type { Box } from '../map/graticule.ts'
 import { Legend } from '../pages/maps/legend.tsx'
@@ -58,7 +59,7 @@ export async function makePage(
   onTile: (title: string, zoom: number) => void,
 ): Promise<StaticPage> {
   const shown = publishedOf(document)
-  const titles = Object.fromEntries(shown.layers.map(({ id, title }) => [`map:${id}`, title]))
+  const titles = Object.fromEntries(shown.layers.map(({ id, title }) => [drawnSource(id), title]))
   const whole = boundsOf(shown.layers) ?? boundsOfView(map)
   const style = shownStyle(map, document.title)
   const files: File[] = []
@@ -67,7 +68,7 @@ export async function makePage(
     const plan = await planOf(id, source, style, signal)
     if (source.type === 'geojson') style.sources[id] = { ...source, data: rounded(source.data) }
     if (!plan) continue
-    const layer = shown.layers.find((one) => `map:${one.id}` === id)
+    const layer = shown.layers.find((one) => drawnSource(one.id) === id)
     // The basemap is kept around all layers.
     const bounds = (layer && boundsOf([layer])) ?? whole
     const { read, facts, attribution } = plan

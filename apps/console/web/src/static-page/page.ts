@@ -1,13 +1,7 @@
-import {
-  AttributionControl,
-  Map as MapLibreMap,
-  NavigationControl,
-  ScaleControl,
-  addProtocol,
-  setWorkerUrl,
-} from 'maplibre-gl'
+import { Map as MapLibreMap } from 'maplibre-gl'
 import type { MapGeoJSONFeature, StyleSpecification } from 'maplibre-gl'
-import { PMTiles, Protocol, type RangeResponse, type Source } from 'pmtiles'
+import { PMTiles, type RangeResponse, type Source } from 'pmtiles'
+import { addControls, startEngine } from '../map/engine-basics.ts'
 
 /** `map.json` of a static page. */
 export interface PageMap {
@@ -43,7 +37,7 @@ class AnyHost implements Source {
 /** Draws the map of a static page; everything it needs lies beside the page. */
 async function show(): Promise<void> {
   const { style, titles } = (await (await fetch('map.json')).json()) as PageMap
-  const archives = new Protocol({ metadata: true })
+  const archives = startEngine(new URL('maplibre-worker.js', location.href).href)
   for (const source of Object.values(style.sources)) {
     const [, path] = /^pmtiles:\/\/(?!https?:)(.+)$/.exec(('url' in source && source.url) || '') ?? []
     if (path === undefined || !('url' in source)) continue
@@ -51,16 +45,8 @@ async function show(): Promise<void> {
     archives.add(new PMTiles(new AnyHost(url)))
     source.url = `pmtiles://${url}`
   }
-  setWorkerUrl(new URL('maplibre-worker.js', location.href).href)
-  addProtocol('pmtiles', archives.tile)
-  const map = new MapLibreMap({
-    container: 'map',
-    style,
-    attributionControl: false,
-  })
-  map.addControl(new NavigationControl(), 'top-right')
-  map.addControl(new AttributionControl({ compact: false }), 'bottom-right')
-  map.addControl(new ScaleControl({ maxWidth: 110 }), 'bottom-right')
+  const map = new MapLibreMap({ container: 'map', style, attributionControl: false })
+  addControls(map)
   map.on('idle', () => (document.body.dataset['drawn'] = 'true'))
   const card = document.querySelector<HTMLElement>('#feature')!
   map.on('click', ({ point }) => {

@@ -70,7 +70,9 @@ function selectSql(
     return embed?.found ?? null
   }
   const conditions = [...source.joins, ...conditionList(resource.conditions, alias, context.parameters, hasRows)]
-  const order = orderClause(resource.order, alias, (item) => orderPlace(item, { alias, source, joined, resource }))
+  const order = orderClause(resource.order, alias, (item) =>
+    orderPlace(item, { alias, source, joined, resource, isGrouped }),
+  )
   const rows = `from ${source.from} as ${alias}${source.junction}`
   const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`
   const limit = `${resource.limit === null ? '' : ` limit ${resource.limit}`}${resource.offset === 0 ? '' : ` offset ${resource.offset}`}`
@@ -173,11 +175,21 @@ function join(embed: Embed, { resource, source, isGrouped }: Around, context: Re
   const taken = new Set([...source.taken, source.alias, child.alias])
   const alias = aliasOf(`${source.table}_${name}_${child.depth}`, short, taken)
   const own = { name, alias: quoteIdentifier(alias), isToOne: relationship.isToOne }
-  const form = { child, isGrouped, ordered: resource.order.filter((item) => item.relation === name) }
+  const ordered = resource.order.filter((item) => item.relation === name && !(isGrouped && isShownBy(embed, item)))
+  const form = { child, isGrouped, ordered }
   const part = relationship.isToOne ? one(embed, own.alias, context, form) : many(embed, own.alias, context, form)
   const on = embed.isInner && !relationship.isToOne ? part.found : 'true'
   const kind = embed.isInner ? 'inner' : 'left'
   return { ...own, ...part, sql: `${kind} join lateral (${part.rows}) as ${own.alias} on ${on}` }
+}
+
+/** Whether a spread shows the column of an order, by its name or its alias, so that grouped rows can be ordered by it. */
+function isShownBy({ isSpread, select }: Embed, { field }: OrderItem): boolean {
+  const shows = (item: SelectItem) => {
+    const name = item.alias ?? (item.field.path.length === 0 ? item.field.column : null)
+    return item.aggregate === null && name === field.column
+  }
+  return isSpread && field.path.length === 0 && (select ?? []).some(shows)
 }
 
 interface Part {
@@ -260,7 +272,7 @@ function named(joined: readonly Joined[], name: string): Joined | null {
 /** @throws PGRST108 when the resource is not embedded, PGRST118 when it has several rows */
 function orderPlace(
   item: OrderItem,
-  of: { alias: string; source: Source; joined: readonly Joined[]; resource: Resource },
+  of: Around & { readonly alias: string; readonly joined: readonly Joined[] },
 ): { source: string; column: string } {
   if (item.relation === null) return { source: of.alias, column: item.field.column }
   const embed = named(of.joined, item.relation)
@@ -274,6 +286,11 @@ function orderPlace(
       details: `'${of.source.table}' and '${item.relation}' do not form a many-to-one or one-to-one relationship`,
     })
   }
-  const number = of.resource.order.filter((o) => o.relation === item.relation).indexOf(item) + 1
+  const isGrouped = (by: OrderItem) => of.isGrouped && isShownBy(of.resource.embeds[of.joined.indexOf(embed)]!, by)
+  if (isGrouped(item)) {
+    const shown = embed.columns.findIndex(({ name, lifted }) => name === item.field.column && lifted === null)
+    return { source: embed.alias, column: `c${shown + 1}` }
+  }
+  const number = of.resource.order.filter((o) => o.relation === item.relation && !isGrouped(o)).indexOf(item) + 1
   return { source: embed.alias, column: `o${number}` }
 }

@@ -7,9 +7,21 @@ import type { Project } from '../../lib/project.ts'
 import { NumberInput, Option, Slider, TextInput, stripes } from './controls.tsx'
 import { LayerOptions } from './layer-options.tsx'
 import { RasterOptions } from './raster-options.tsx'
+import { MissingTables } from './missing-tables.tsx'
 
 /** Changes the current layers. */
 export type LayerChange = (edit: (now: readonly MapLayer[]) => readonly MapLayer[], key?: string) => void
+
+function LayersHead({ onAdd }: { onAdd: () => void }): JSX.Element {
+  return (
+    <div class="row layers-head">
+      <h2 id="layers-title">Layers</h2>
+      <Button kind="small" onClick={onAdd}>
+        <Icon name="plus" size={14} /> Add
+      </Button>
+    </div>
+  )
+}
 
 interface PanelProps {
   readonly project: Project
@@ -40,12 +52,8 @@ export function LayerPanel(props: PanelProps): JSX.Element {
     )
   return (
     <section aria-labelledby="layers-title">
-      <div class="row layers-head">
-        <h2 id="layers-title">Layers</h2>
-        <Button kind="small" onClick={onAdd}>
-          <Icon name="plus" size={14} /> Add
-        </Button>
-      </div>
+      <LayersHead onAdd={onAdd} />
+      <MissingTables projectRef={project.ref} layers={layers} />
       <ol class="layer-list">
         {layers.map((layer, i) => (
           <li

@@ -1,14 +1,13 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Map as MapLibreMap, MapMouseEvent } from 'maplibre-gl'
+import type { Map as MapLibreMap } from 'maplibre-gl'
 import type { MapDocument, MapLayer } from '@terrane/map-style'
-import { Button, IconButton, Notice, ProblemNotice } from '../../components/basics.tsx'
+import { ProblemNotice } from '../../components/basics.tsx'
 import { savePicture, type KeptMap } from '../../lib/maps.ts'
 import { isDropWaiting } from '../../lib/dropped.ts'
 import { formatNumber } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { navigate } from '../../lib/router.tsx'
-import { drawnLayers } from '../../map/draw-map.ts'
 import { lookAt } from '../../map/look-at.ts'
 import { MapCanvas } from '../../map/map-canvas.tsx'
 import { smallPictureOf } from '../../map/print-map.ts'
@@ -17,24 +16,17 @@ import { AddLayer } from './add-layer.tsx'
 import { Compare, useDrawn, usePair } from './compare.tsx'
 import { LayerPanel, type LayerChange } from './layer-panel.tsx'
 import { Legend } from './legend.tsx'
-import { MapMenu } from './map-menu.tsx'
 import { RowPanel } from './row-panel.tsx'
+import { Notes, TitleBar, Unsaved } from './title-bar.tsx'
+import { useClicks } from './use-clicks.ts'
 import { useDropped } from './use-dropped.ts'
-import { useMap, type EditedMap, type SaveState } from './use-map.ts'
+import { useKeys } from './use-keys.ts'
+import { useMap } from './use-map.ts'
 
-const MAX_CLICKED = 8
 /** Time from a save to the picture of the map. */
 const PICTURE_MS = 1000
 /** Initial title of a map without layers. */
 export const NEW_MAP = 'New map'
-const SAID: Readonly<Record<SaveState, string>> = {
-  draft: 'Draft, not saved',
-  saved: 'Saved',
-  waiting: 'Saving …',
-  saving: 'Saving …',
-  stale: 'Not saved: changed elsewhere',
-  failed: 'Not saved',
-}
 
 /** The map editor: layers at the side, the legend on the map, and the rows of a layer below. */
 export function MapEditor(props: { project: Project; kept: KeptMap; onReload: () => void }): JSX.Element {
@@ -60,7 +52,7 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
     setAdding(false)
     show(made[0].bounds)
   }
-  const { problem, previewed } = useDropped(project.ref, map, add)
+  const { problem, previews, previewed } = useDropped(project.ref, map, add)
   const shown = layers.find(({ id }) => id === selected)
   return (
     <div class="map-page studio">
@@ -84,7 +76,7 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
       <div class="studio-main">
         <MapCanvas label={`Map ${document_.title}`} projectRef={project.ref} onMap={takeMap}>
           <Compare projectRef={project.ref} map={map} document_={document_} pair={pair} onPair={setPair} />
-          <Legend layers={layers} />
+          <Legend layers={[...previews, ...layers]} />
           {clicked.length > 0 && <FeatureCard features={clicked} onClose={() => setClicked([])} />}
           <Hint previewed={previewed} isEmpty={layers.length === 0} />
         </MapCanvas>
@@ -155,87 +147,6 @@ function withLayers(map: MapDocument, made: readonly MapLayer[]): MapDocument {
   return { ...map, title: (isNew && made[0]?.title) || map.title, layers: [...made, ...map.layers] }
 }
 
-function TitleBar(props: {
-  project: Project
-  kept: KeptMap
-  edited: EditedMap
-  map: MapLibreMap | null
-  onReload: () => void
-}): JSX.Element {
-  const { edited, ...rest } = props
-  const { state, version, map: document_ } = edited
-  return (
-    <header class="studio-head">
-      <h1 class="visually-hidden">{document_.title}</h1>
-      <input
-        class="input title"
-        aria-label="Title of the map"
-        value={document_.title}
-        maxLength={200}
-        onInput={({ currentTarget: { value } }) =>
-          value.trim() !== '' && edited.change((now) => ({ ...now, title: value }), 'title')
-        }
-      />
-      <div class="row">
-        <span class={`small ${state === 'stale' || state === 'failed' ? 'warn-text' : 'dim'}`} role="status">
-          {SAID[state]}
-          {state === 'saved' && `, version ${version}`}
-        </span>
-        <IconButton
-          label="Undo"
-          icon="left"
-          title="Undo (Ctrl+Z)"
-          disabled={!edited.undo}
-          onClick={() => edited.undo?.()}
-        />
-        <IconButton
-          label="Redo"
-          icon="right"
-          title="Redo (Ctrl+Shift+Z)"
-          disabled={!edited.redo}
-          onClick={() => edited.redo?.()}
-        />
-        {state === 'draft' && (
-          <Button kind="small primary" onClick={() => void edited.save().catch(() => {})}>
-            Save
-          </Button>
-        )}
-        <MapMenu {...rest} edited={edited} />
-      </div>
-    </header>
-  )
-}
-
-/** Explains why a map is not saved, with a remedy. */
-function Unsaved({ edited, onReload }: { edited: EditedMap; onReload: () => void }): JSX.Element | null {
-  const { problem, state, save } = edited
-  if (problem === null) return null
-  if (state !== 'stale') return <ProblemNotice problem={problem} onRetry={() => void save().catch(() => {})} />
-  return (
-    <Notice kind="warn">
-      This map was changed in another window. Your last changes are not saved.{' '}
-      <Button kind="small" onClick={onReload}>
-        Load the other version
-      </Button>
-    </Notice>
-  )
-}
-
-function Notes({ map, onChange }: { map: MapDocument; onChange: EditedMap['change'] }): JSX.Element {
-  return (
-    <details>
-      <summary class="small dim">Notes</summary>
-      <textarea
-        class="textarea"
-        aria-label="Notes about the map"
-        maxLength={10_000}
-        value={map.notes}
-        onInput={({ currentTarget: { value } }) => onChange((now) => ({ ...now, notes: value }), 'notes')}
-      />
-    </details>
-  )
-}
-
 /** Moves to the stored view of a map, or to all of its layers. */
 function open(map: MapLibreMap, { view, layers }: MapDocument): void {
   if (view) map.jumpTo({ center: [view.center[0], view.center[1]], zoom: view.zoom })
@@ -246,61 +157,4 @@ function viewOf(map: MapLibreMap | null): MapDocument['view'] {
   if (!map) return null
   const { lng, lat } = map.getCenter()
   return { center: [Number(lng.toFixed(6)), Number(lat.toFixed(6))], zoom: Number(map.getZoom().toFixed(2)) }
-}
-
-/** A click shows the features under it. */
-function useClicks(
-  map: MapLibreMap | null,
-  document_: MapDocument,
-  onFeatures: (all: readonly ClickedFeature[]) => void,
-) {
-  const titles = useRef(new Map<string, string>())
-  titles.current = new Map(document_.layers.map(({ id, title }) => [`map:${id}`, title]))
-  useEffect(() => {
-    if (!map) return
-    const at = ({ point: { x, y } }: MapMouseEvent, reach: number) =>
-      map.queryRenderedFeatures(
-        [
-          [x - reach, y - reach],
-          [x + reach, y + reach],
-        ],
-        { layers: drawnLayers(map) },
-      )
-    const click = (event: MapMouseEvent) => {
-      const found = at(event, 4).map(({ source, id, properties }) => {
-        const feature = {
-          layer: titles.current.get(source) ?? '',
-          properties: { ...(id !== undefined && { id }), ...properties },
-        }
-        return [JSON.stringify(feature), feature] as const
-      })
-      onFeatures([...new Map(found).values()].slice(0, MAX_CLICKED))
-    }
-    const move = (event: MapMouseEvent) => {
-      map.getCanvas().style.cursor = at(event, 2).length > 0 ? 'pointer' : ''
-    }
-    map.on('click', click)
-    map.on('mousemove', move)
-    return () => {
-      map.off('click', click)
-      map.off('mousemove', move)
-    }
-  }, [map])
-}
-
-/** Ctrl+Z and Ctrl+Shift+Z, except in text inputs, which have their own undo. */
-function useKeys({ undo, redo }: EditedMap): void {
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      const isText = (event.target as HTMLElement).matches(
-        'textarea, input:not([type=range], [type=checkbox], [type=color])',
-      )
-      if (isText || !(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'z') return
-      event.preventDefault()
-      if (event.shiftKey) redo?.()
-      else undo?.()
-    }
-    document.addEventListener('keydown', press)
-    return () => document.removeEventListener('keydown', press)
-  }, [undo, redo])
 }

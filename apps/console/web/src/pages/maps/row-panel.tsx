@@ -7,6 +7,7 @@ import { Pager, RowTable, type Sort } from '../../components/row-table.tsx'
 import type { Project } from '../../lib/project.ts'
 import { readRows } from '../../lib/tables.ts'
 import { useResource } from '../../lib/use-resource.ts'
+import { drawnSource } from '../../map/draw-map.ts'
 import { boxOf } from '../../map/box.ts'
 import { positionsOf } from '../../map/geometry.ts'
 import { lookAt } from '../../map/look-at.ts'
@@ -97,7 +98,7 @@ function Rows({ project, layer, map }: PanelProps): JSX.Element {
 
 /** Requests the tiles of a layer again. */
 function redraw(map: MapLibreMap, { id }: VectorLayer): void {
-  const source = map.getSource<VectorTileSource>(`map:${id}`)
+  const source = map.getSource<VectorTileSource>(drawnSource(id))
   if (source?.tiles) source.setTiles(source.tiles)
 }
 

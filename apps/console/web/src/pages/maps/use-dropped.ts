@@ -1,27 +1,25 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ExpressionSpecification, Map as MapLibreMap } from 'maplibre-gl'
-import { colorOf, type MapLayer } from '@terrane/map-style'
+import type { Map as MapLibreMap } from 'maplibre-gl'
+import type { MapLayer, VectorLayer } from '@terrane/map-style'
 import { toProblem, type Problem } from '../../lib/api.ts'
 import { takeDropped, type Dropped } from '../../lib/dropped.ts'
-import { fieldsOf, sampleStats } from '../../lib/sample-stats.ts'
-import { useStore } from '../../lib/store.ts'
-import { isDark } from '../../lib/theme.ts'
-import { mapColors } from '../../map/colors.ts'
-import { drawFeatures, lookAtFeatures, removeFeatures } from '../../map/draw-features.ts'
-import { firstColoring } from '../../map/first-coloring.ts'
-import { rasterLayer, tableLayer } from '../../map/new-layer.ts'
+import { drawnSource } from '../../map/draw-map.ts'
+import { drawStyled, removeFeatures } from '../../map/draw-features.ts'
+import { lookAt } from '../../map/look-at.ts'
+import { previewLayer, rasterLayer, tableLayer } from '../../map/new-layer.ts'
 
-/** The first features of a file, and their colours; null for one colour. */
+/** The first features of a file, and the layer that they will have. */
 interface Preview {
   readonly features: readonly GeoJSON.Feature[]
-  readonly color: ExpressionSpecification | null
+  readonly layer: VectorLayer
 }
 
 /** State of files that were dropped on the page. */
 export interface DroppedState {
   /** Reason why the last one did not become a layer. */
   readonly problem: Problem | null
-  /** Number of features that are shown until their tables exist. */
+  /** Layers of features that are shown until their tables exist, and the number of these features. */
+  readonly previews: readonly VectorLayer[]
   readonly previewed: number
 }
 
@@ -33,27 +31,32 @@ export function useDropped(
 ): DroppedState {
   const [problem, setProblem] = useState<Problem | null>(null)
   const [previews, setPreviews] = useState<ReadonlyMap<string, Preview>>(new Map())
-  const dark = useStore(isDark)
   const latest = useRef({ map, onLayers })
   latest.current = { map, onLayers }
   useEffect(() => {
-    const withdraw = (id: string) => {
+    const withdrawn = new Set<string>()
+    const withdraw = (id: string, layers: readonly MapLayer[]) => {
+      withdrawn.add(id)
       setPreviews((now) => new Map([...now].filter(([other]) => other !== id)))
-      // The preview stays until the tiles of the layer are loaded.
       const { map: shown } = latest.current
-      shown?.once('idle', () => removeFeatures(shown, sourceOf(id)))
-      shown?.triggerRepaint()
+      if (shown) removeOnceDrawn(shown, sourceOf(id), layers)
     }
     return takeDropped((dropped) => {
       const { id, preview } = dropped
-      if (preview) void coloredPreview(preview).then((made) => setPreviews((now) => new Map([...now, [id, made]])))
-      else {
+      if (preview) {
+        const { features, table } = preview
+        const show = (layer: VectorLayer) => {
+          if (!withdrawn.has(id)) setPreviews((now) => new Map([...now, [id, { features, layer }]]))
+        }
+        // Without a preview, the layer appears after the import.
+        previewLayer(table, features).then(show, () => {})
+      } else {
         const take = async () => {
           const { layers, refused } = await layersOf(ref, dropped)
           latest.current.onLayers(layers)
           // A failed drop reports its own error.
           if (refused || layers.length > 0) setProblem(refused)
-          withdraw(id)
+          withdraw(id, layers)
         }
         void take()
       }
@@ -61,22 +64,41 @@ export function useDropped(
   }, [])
   useEffect(() => {
     if (!map) return
-    for (const [id, { features, color }] of previews) {
-      const isNew = !map.getSource(sourceOf(id))
-      drawFeatures(map, sourceOf(id), features, color ?? mapColors(dark).accent)
-      if (isNew) lookAtFeatures(map, features)
+    for (const [id, { features, layer }] of previews) {
+      if (map.getSource(sourceOf(id))) continue
+      lookAt(map, layer.bounds)
+      drawStyled(map, sourceOf(id), features, layer)
     }
-  }, [map, previews, dark])
-  return { problem, previewed: [...previews.values()].reduce((sum, { features }) => sum + features.length, 0) }
-}
-
-/** A preview with the colours that its layer will have, by the values of its features. */
-async function coloredPreview(features: readonly GeoJSON.Feature[]): Promise<Preview> {
-  const color = await firstColoring(fieldsOf(features), (name) => sampleStats(features, name))
-  return { features, color: color && (colorOf(color) as ExpressionSpecification) }
+  }, [map, previews])
+  const all = [...previews.values()]
+  return {
+    problem,
+    previews: all.map(({ layer }) => layer),
+    previewed: all.reduce((sum, { features }) => sum + features.length, 0),
+  }
 }
 
 const sourceOf = (id: string) => `preview:${id}`
+
+/**
+ * Removes a preview when the tiles of its layers are loaded, or the layers are deleted; drawing both at once takes twice
+ * as long.
+ */
+function removeOnceDrawn(map: MapLibreMap, source: string, layers: readonly MapLayer[]): void {
+  const added = new Set<string>()
+  const isLoaded = (id: string) => {
+    if (map.getSource(id) === undefined) return added.has(id)
+    added.add(id)
+    return map.isSourceLoaded(id)
+  }
+  const look = () => {
+    if (!layers.every(({ id }) => isLoaded(drawnSource(id)))) return
+    map.off('render', look)
+    removeFeatures(map, source)
+  }
+  map.on('render', look)
+  map.triggerRepaint()
+}
 
 async function layersOf(ref: string, { tables, rasters }: Dropped) {
   const all = await Promise.allSettled([

@@ -8,6 +8,7 @@ import type { Project } from '../../lib/project.ts'
 import { featuresOf, parametersOf, readStatement, type SqlParameter, type SqlResult } from '../../lib/sql.ts'
 import { useAction } from '../../lib/use-action.ts'
 import { KeepForm } from './keep-form.tsx'
+import { KeptQueries } from './kept-queries.tsx'
 import { ParameterRows } from './parameter-rows.tsx'
 import { QuestionForm } from './question-form.tsx'
 import { ResultMap } from './result-map.tsx'
@@ -18,6 +19,7 @@ export function SqlPage({ project }: { project: Project }): JSX.Element {
   const [sql, setSql] = useState('')
   const [before, setBefore] = useState<readonly SqlParameter[]>([])
   const [result, setResult] = useState<SqlResult | null>(null)
+  const [kept, setKept] = useState(0)
   const { busy, problem, run } = useAction()
   const parameters = parametersOf(sql, before)
   const ask = (text: string, values: readonly SqlParameter[]) => {
@@ -41,19 +43,9 @@ export function SqlPage({ project }: { project: Project }): JSX.Element {
           ask(sql, parameters)
         }}
       >
-        <textarea
-          class="textarea mono"
-          aria-label="SQL"
-          placeholder="select name, geom from public.my_table where name ilike :name"
-          spellcheck={false}
-          rows={Math.min(18, Math.max(5, sql.split('\n').length + 1))}
-          value={sql}
-          onInput={(event) => setSql(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !isEmpty && !busy) ask(sql, parameters)
-          }}
-        />
+        <SqlInput sql={sql} onSql={setSql} onAsk={() => !isEmpty && !busy && ask(sql, parameters)} />
         <TableList project={project} onSql={setSql} />
+        <KeptQueries project={project} changed={kept} />
         <ParameterRows parameters={parameters} onChange={setBefore} />
         <div class="row">
           <button type="submit" class="button primary" disabled={busy || isEmpty} title="Ctrl+Enter">
@@ -67,10 +59,34 @@ export function SqlPage({ project }: { project: Project }): JSX.Element {
       {result && !busy && !problem && (
         <>
           <Result project={project} result={result} />
-          <KeepForm project={project} statement={{ sql, parameters }} />
+          <KeepForm
+            project={project}
+            statement={{ sql, parameters }}
+            hasMap={featuresOf(result).features.length > 0}
+            onKept={() => setKept((n) => n + 1)}
+          />
         </>
       )}
     </div>
+  )
+}
+
+/** The text of the statement; Ctrl+Enter runs it. */
+function SqlInput(props: { sql: string; onSql: (sql: string) => void; onAsk: () => void }): JSX.Element {
+  const { sql, onSql, onAsk } = props
+  return (
+    <textarea
+      class="textarea mono"
+      aria-label="SQL"
+      placeholder="select name, geom from public.my_table where name ilike :name"
+      spellcheck={false}
+      rows={Math.min(18, Math.max(5, sql.split('\n').length + 1))}
+      value={sql}
+      onInput={(event) => onSql(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onAsk()
+      }}
+    />
   )
 }
 
