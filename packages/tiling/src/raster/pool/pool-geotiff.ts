@@ -45,6 +45,7 @@ export async function poolGeoTiff(source: ByteSource, raster: RasterInfo, reques
   const { zones, bands, onProgress } = request
   const { pool, rule } = startPool(raster, request)
   const { blocksAcross, blocksDown, blockWidth, blockHeight, width, height, planar, samplesPerPixel } = raster
+  const isUnwritten = (index: number): boolean => raster.blockByteCounts[index] === 0
   const reader = createBlockReader({ source, level: raster, name: 'image', empty: rule.nodata ?? 0, cacheBytes: 0 })
   const cells = blocksAcross * blocksDown
   // Consecutive bands of the file are read in one pass.
@@ -57,10 +58,19 @@ export async function poolGeoTiff(source: ByteSource, raster: RasterInfo, reques
     if (!hasZones(zones, rect)) continue
     if (planar) {
       for (const [channel, band] of bands.entries()) {
+        const at = { ...rect, firstChannel: channel, channels: 1 }
+        if (isUnwritten(band * cells + cell)) {
+          pool.addConstant(at, rule.nodata ?? 0)
+          continue
+        }
         const samples = await reader.read(band * cells + cell)
         const steps = { pixelStep: 1, rowStep: blockWidth, bandStep: 0, start: 0 }
-        pool.add({ ...rect, ...steps, samples, firstChannel: channel, channels: 1 })
+        pool.add({ ...at, ...steps, samples })
       }
+      continue
+    }
+    if (isUnwritten(cell)) {
+      pool.addConstant({ ...rect, firstChannel: 0, channels: bands.length }, rule.nodata ?? 0)
       continue
     }
     const samples = await reader.read(cell)
