@@ -514,6 +514,11 @@ describe('a Web Map Service', () => {
     expect(text).toContain(`code="${code}"`)
   })
 
+  test('has no code in 1.1.1 that only 1.3.0 defines', async () => {
+    const text = await (await ask(`/wms?REQUEST=GetLegend&VERSION=1.1.1&${FILE_LAYER}`)).text()
+    expect(text).toMatch(/<ServiceExceptionReport version="1.1.1">\s*<ServiceException locator="REQUEST">/)
+  })
+
   test('has no values outside of the raster', async () => {
     const where = 'VERSION=1.3.0&CRS=CRS:84&BBOX=-50,-10,-40,0&WIDTH=9&HEIGHT=9&I=1&J=1'
     const info = `/wms?REQUEST=GetFeatureInfo&${FILE_LAYER}&QUERY_LAYERS=storage://imagery/a.tif&${where}`

@@ -210,6 +210,26 @@ test('nodata of single precision and what is not finite are no values', async ()
   expect([pool.validPixels(0), ...found]).toEqual([2, 1.5, 2])
 })
 
+test.each([
+  ['float32', 'nan', [32, 2]],
+  ['float32', '7', [32, 2]],
+  ['float32', undefined, [64, 1]],
+  // Nodata beyond the type masks nothing, and is clamped in blocks that were never written, as in GDAL.
+  ['uint8', '300', [64, 128.5]],
+] as const)('blocks of %s that were never written hold nodata %s, or 0', async (type, nodata, wanted) => {
+  const read = (_x: number, _y: number, w: number, h: number) => Array.from({ length: w * h }, () => 2)
+  const isSparse = (column: number) => column === 1
+  const options: GeoTiffOptions = { type, tileSize: 16, isSparse, ...(nodata !== undefined && { nodata }) }
+  const source = bufferSource(await writeGeoTiff({ width: 32, height: 2, bands: 1, read }, options))
+  const raster = openGeoTiff(source)
+  const rule = { scale: 1, offset: 0, isSquare: false, nodata: raster.nodata }
+  const zones = tileZones(planTiles({ width: 32, height: 2, tileSize: 32 }))
+  const pool = await poolGeoTiff(source, raster, { zones, bands: [0], rule, statistics: ['mean'] })
+  const mean = new Float32Array(1)
+  pool.write(0, mean, false)
+  expect([pool.validPixels(0), mean[0]]).toEqual(wanted)
+})
+
 test('a row of more pixels than one sum has room for is pooled whole, gaps included', async () => {
   const width = 150_000
   const read = (x: number, _y: number, w: number) =>

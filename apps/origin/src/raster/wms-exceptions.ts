@@ -2,7 +2,7 @@ import { problemHandler, tellRetry, toProblem } from '@terrane/service'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { escapeXml } from './wmts.ts'
 
-/** Codes of WMS 1.3.0 (table E.1), by the parameter that is at fault. CRS is InvalidSRS in 1.1.1. */
+/** Codes of WMS 1.3.0 (table E.1), by the parameter that is at fault. */
 const CODES: Readonly<Record<string, string>> = {
   FORMAT: 'InvalidFormat',
   INFO_FORMAT: 'InvalidFormat',
@@ -13,6 +13,13 @@ const CODES: Readonly<Record<string, string>> = {
   I: 'InvalidPoint',
   J: 'InvalidPoint',
   REQUEST: 'OperationNotSupported',
+}
+
+/** Codes that 1.1.1 does not have, and what it has instead. */
+const NOT_IN_1_1_1: Readonly<Record<string, string | undefined>> = {
+  InvalidCRS: 'InvalidSRS',
+  InvalidPoint: undefined,
+  OperationNotSupported: undefined,
 }
 
 /** Codes by those of errors that name no parameter. */
@@ -29,11 +36,13 @@ export function wmsExceptions(thrown: FastifyError, request: FastifyRequest, rep
   if (/json/i.test(query.get('exceptions') ?? '')) return problemHandler(thrown, request, reply)
   const problem = toProblem(thrown, request.id)
   if (problem.status >= 500 && problem.status !== 501) request.log.error({ err: thrown }, 'request failed')
+  if (problem.status === 401) reply.header('www-authenticate', 'Bearer')
   tellRetry(reply, problem.status, thrown)
   const version = query.get('version') === '1.1.1' ? '1.1.1' : '1.3.0'
   const locator = problem.errors[0]?.path.slice(1) ?? ''
   const found = CODES[locator] ?? OTHERS[problem.code]
-  const code = found === 'InvalidCRS' && version === '1.1.1' ? 'InvalidSRS' : found
+  const isOlder = version === '1.1.1' && found !== undefined && found in NOT_IN_1_1_1
+  const code = isOlder ? NOT_IN_1_1_1[found] : found
   const text = [problem.message, problem.hint].filter(Boolean).join(' ')
   const names = `${code ? ` code="${code}"` : ''}${locator ? ` locator="${escapeXml(locator)}"` : ''}`
   const space = version === '1.3.0' ? ' xmlns="http://www.opengis.net/ogc"' : ''

@@ -36,6 +36,8 @@ export interface InspectRequest {
   /** Name of the file, which may state the product. */
   readonly fileName?: string
   readonly maxBytes?: Guard
+  /** Maximum size of a decoded block in bytes; default as in `openGeoTiff`. */
+  readonly maxBlockBytes?: number
   readonly maxTiles?: Guard
   /** EPSG code that replaces the CRS of the file. */
   readonly sourceSrs?: number
@@ -70,7 +72,8 @@ export interface Notice {
  */
 export function inspectGeoTiff(source: ByteSource, request: InspectRequest): InspectedRaster {
   enforce(request.maxBytes, source.size, rasterTooLarge)
-  return inspectRaster(openGeoTiff(source), request)
+  const { maxBlockBytes } = request
+  return inspectRaster(openGeoTiff(source, maxBlockBytes === undefined ? {} : { maxBlockBytes }), request)
 }
 
 /** Like {@link inspectGeoTiff}, for a raster with known headers. */

@@ -1,6 +1,6 @@
 import type { ValueRule } from './pool.ts'
 
-/** Summand of a pixel without a value: more than twice the largest sum of the squares of a run. */
+/** Exponent of the summand of a pixel without a value, which is more than twice the largest sum of the squares of a run. */
 const MISSING_BITS = 24
 /** Maximum number of pixels of one run, so that its sum is an integer of 32 bits. */
 export const MOST_PIXELS = 64

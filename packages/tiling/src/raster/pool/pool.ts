@@ -112,9 +112,9 @@ export class Pool {
     })
   }
 
-  /** Adds a rectangle whose samples are all the same. */
+  /** Adds a rectangle whose samples are all the same; nodata and what is not finite add nothing. */
   addConstant(block: BlockRect, stored: number): void {
-    if (stored === this.#rule.nodata) return
+    if (stored === this.#rule.nodata || !Number.isFinite(stored)) return
     this.#runs(block, (_row, _column, run) => this.#addStored(stored, block.channels, run))
   }
 
