@@ -1,7 +1,7 @@
 import type { Guard } from './errors.ts'
 import { rasterTooLarge, tooManyTiles } from './errors.ts'
 import type { CrsCatalogue } from './crs/catalogue.ts'
-import { createCrsCatalogue } from './crs/catalogue.ts'
+import { crsLabel, createCrsCatalogue, isShifted } from './crs/catalogue.ts'
 import { affineOf } from './crs/affine-of.ts'
 import { resolveCrs } from './crs/resolve.ts'
 import { openGeoTiff } from './geotiff/open.ts'
@@ -60,7 +60,7 @@ export interface InspectedRaster {
 
 /** Warnings about how the raster was read. */
 export interface Notice {
-  readonly code: 'BANDS_GUESSED' | 'BAND_UNKNOWN'
+  readonly code: 'BANDS_GUESSED' | 'BAND_UNKNOWN' | 'DATUM_NOT_SHIFTED'
   readonly message: string
 }
 
@@ -101,9 +101,17 @@ export function inspectRaster(opened: RasterInfo, request: InspectRequest): Insp
   if (request.profile !== 'none') checkBands(opened, fileName, found, bands)
   const notices = [
     ...(guessed ? [bandsGuessed(raster, bands, request.channels)] : []),
+    ...(isShifted(crs) ? [] : [datumNotShifted(crs)]),
     ...(isKnown || found !== null ? [] : [bandUnknown(stated.profile.id)]),
   ]
   return { raster: { ...raster, affine }, plan, bands, crs, channels, profile: found, notices }
+}
+
+function datumNotShifted(crs: RasterCrs): Notice {
+  return {
+    code: 'DATUM_NOT_SHIFTED',
+    message: `No shift of the datum of ${crsLabel(crs)} to WGS 84 is published, so its longitudes and latitudes were taken as those of WGS 84, as PROJ does: places may be off by some hundred meters. Send sourceSrs, or have the operator add a definition with a shift.`,
+  }
 }
 
 function bandUnknown(profile: string): Notice {
