@@ -1,5 +1,3 @@
-import type { ValueRule } from './pool.ts'
-
 /** Exponent of the summand of a pixel without a value, which is more than twice the largest sum of the squares of a run. */
 const MISSING_BITS = 24
 /** Maximum number of pixels of one run, so that its sum is an integer of 32 bits. */
@@ -18,7 +16,10 @@ export interface ByteRun {
 /**
  * Stored numbers of byte values, or their signed squares: whole numbers, so that one sum can also count missing pixels.
  */
-export function byteTable({ isSquare, nodata }: ValueRule, bytes: 'int8' | 'uint8'): Int32Array {
+export function byteTable(
+  { isSquare, nodata }: { readonly isSquare: boolean; readonly nodata: number | null },
+  bytes: 'int8' | 'uint8',
+): Int32Array {
   return Int32Array.from({ length: 256 }, (_, bits) => {
     const stored = bytes === 'int8' && bits > 127 ? bits - 256 : bits
     if (stored === nodata) return 1 << MISSING_BITS
