@@ -76,8 +76,8 @@ export async function openVectorTable(path: string, wanted: VectorColumns): Prom
   const metadata = await parquetMetadataAsync(file)
   const { children } = parquetSchema(metadata)
   const names = children.map(({ element }) => element.name)
-  const { srid: _, ...columns } = wanted
-  for (const [field, name] of Object.entries(columns)) {
+  const { srid: _, ...asked } = wanted
+  for (const [field, name] of Object.entries(asked)) {
     if (name !== undefined && !names.includes(name)) throw columnMissing({ field: `columns/${field}`, name, names })
   }
   guardGroups(metadata)
