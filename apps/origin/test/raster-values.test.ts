@@ -497,11 +497,39 @@ describe('a Web Map Service', () => {
     ],
   ])('refuses %s by the name of the parameter', async (query, name) => {
     const response = await ask(`/wms?${query}`)
-    expect(await response.json()).toMatchObject({ code: 'BAD_PARAMETER', errors: [{ path: `/${name}` }] })
+    expect([response.status, response.headers.get('content-type')]).toEqual([400, expect.stringMatching('text/xml')])
+    expect(await response.text()).toMatch(
+      new RegExp(`<ServiceExceptionReport version="1.3.0"[^>]*>\\s*<ServiceException[^>]* locator="${name}">`),
+    )
+    const problem = await ask(`/wms?EXCEPTIONS=application/json&${query}`)
+    expect(await problem.json()).toMatchObject({ code: 'BAD_PARAMETER', errors: [{ path: `/${name}` }] })
+  })
+
+  test.each([
+    ['REQUEST=GetMap&VERSION=1.1.1&SRS=EPSG:1&BBOX=1,1,2,2&WIDTH=9&HEIGHT=9&FORMAT=image/png', 'InvalidSRS'],
+    ['REQUEST=GetMap&VERSION=1.3.0&CRS=CRS:84&BBOX=1,1,2,2&WIDTH=9&HEIGHT=9&FORMAT=image/gif', 'InvalidFormat'],
+    ['REQUEST=GetLegend&VERSION=1.3.0', 'OperationNotSupported'],
+  ])('has the code of WMS for %s', async (query, code) => {
+    const text = await (await ask(`/wms?${query}&${FILE_LAYER}`)).text()
+    expect(text).toContain(`code="${code}"`)
+  })
+
+  test('has no code in 1.1.1 that only 1.3.0 defines', async () => {
+    const text = await (await ask(`/wms?REQUEST=GetLegend&VERSION=1.1.1&${FILE_LAYER}`)).text()
+    expect(text).toMatch(/<ServiceExceptionReport version="1.1.1">\s*<ServiceException locator="REQUEST">/)
+  })
+
+  test('has no values outside of the raster', async () => {
+    const where = 'VERSION=1.3.0&CRS=CRS:84&BBOX=-50,-10,-40,0&WIDTH=9&HEIGHT=9&I=1&J=1'
+    const info = `/wms?REQUEST=GetFeatureInfo&${FILE_LAYER}&QUERY_LAYERS=storage://imagery/a.tif&${where}`
+    const response = await ask(info)
+    expect([response.status, await response.text()]).toEqual([200, ''])
+    const json = await (await ask(`${info}&INFO_FORMAT=application/json`)).json()
+    expect(json).toEqual({ values: [], band_names: [] })
   })
 
   test('refuses a time, which no raster has', async () => {
-    const response = await ask(`/wms?REQUEST=GetMap&TIME=2024-01-01&${FILE_LAYER}`)
+    const response = await ask(`/wms?REQUEST=GetMap&TIME=2024-01-01&EXCEPTIONS=application/json&${FILE_LAYER}`)
     expect(await codeOf(response)).toEqual([501, 'PARAMETER_NOT_OFFERED'])
   })
 })

@@ -336,11 +336,65 @@ test('texts that hold no number in a place are no vectors, and rows that are mis
   expect(refused.error).toMatchObject({ message: expect.stringContaining('5 rows') as string })
 })
 
-test('a file in another reference system, and one that is damaged, are refused', async () => {
+describe('places', () => {
+  const stored = vectors(2, 8)
+  const at = (place: readonly [number, number][]) => [
+    column('g', 'bytes', place.map(wkbPoint)), // prettier-ignore
+    column('v', 'list:float', stored),
+  ]
+  const degrees = [[9, 47], [-170, -60]] as [number, number][] // prettier-ignore
+  const meters = [[500_000, 5_200_000], [600_000, 5_300_000]] as [number, number][] // prettier-ignore
+  const utm = { id: { authority: 'EPSG', code: 32_632 } }
+  // By PROJ 9.6.
+  const inUtm = [[9, 46.9535292], [10.33659097, 47.84556125]] // prettier-ignore
+  const body = { product: 'mine', groundSizeMeters: 10 }
+  async function centres(table: string): Promise<number[][]> {
+    const rows = await query<{ x: number; y: number }>(
+      `select st_x(st_centroid(geom)) as x, st_y(st_centroid(geom)) as y from geoembeddings.${table} order by id`,
+    )
+    return rows.map(({ x, y }) => [x, y])
+  }
+
+  test('of a file that states no reference system are degrees, with a warning', async () => {
+    const { job, tableName } = await importFile(vectorFile(at(degrees), 'g', null), body)
+    expect(job.result?.['warnings']).toMatchObject([{ code: 'SYSTEM_ASSUMED', examples: ['g'] }])
+    expectClose(await vectorsOf(tableName), stored)
+    expectClose(await centres(tableName), degrees)
+  })
+
+  test.each([
+    ['that the file names', vectorFile(at(meters), 'g', utm), {}],
+    ['of the request', vectorFile(at(meters), 'g', null), { sourceSrs: 'EPSG:32632' }],
+    ['of the request in place of another', vectorFile(at(meters), 'g', { id: { authority: 'EPSG', code: 3857 } }), { sourceSrs: 'EPSG:32632' }], // prettier-ignore
+    ['of columns', vectorFile([column('x', 'double', meters.map(([x]) => x)), column('y', 'double', meters.map(([, y]) => y)), column('v', 'list:float', stored)]), { sourceSrs: 'EPSG:32632' }], // prettier-ignore
+  ])('in the reference system %s are converted', async (_, file, more) => {
+    const { job, tableName } = await importFile(file, { ...body, ...more })
+    expect(job).toMatchObject({ status: 'success', result: { rows: 2 } })
+    expect(job.result).not.toHaveProperty('warnings')
+    expectClose(await centres(tableName), inUtm)
+  })
+
+  test.each([
+    ['meters without a reference system', at(meters), null],
+    ['an unknown reference system', at(degrees), 'LOCAL_CS["mine"]'],
+  ])('in %s need sourceSrs', async (_, columns, crs) => {
+    const { job } = await importFile(vectorFile(columns, 'g', crs), body)
+    expect(job.error).toMatchObject({ code: 'SOURCE_SRS_NEEDED', hint: expect.stringContaining('sourceSrs') as string })
+  })
+
+  test('in whole degrees may be 64-bit integers', async () => {
+    const columns = [
+      column('centre_lon', 'int64', [9n, -170n]),
+      column('centre_lat', 'int64', [47n, -60n]),
+      column('v', 'list:float', stored),
+    ]
+    const { tableName } = await importFile(vectorFile(columns), body)
+    expectClose(await centres(tableName), degrees)
+  })
+})
+
+test('a damaged file is refused', async () => {
   const columns = [column('g', 'bytes', squares(1)), column('v', 'list:float', vectors(1, 8))]
-  const crs = { id: { authority: 'EPSG', code: 32_632 } }
-  const { job } = await importFile(vectorFile(columns, 'g', crs), { product: 'mine' })
-  expect(job.error).toMatchObject({ code: 'UNSUPPORTED_CRS', message: expect.stringContaining('EPSG:32632') as string })
   const whole = vectorFile(columns, 'g')
   for (const bytes of [whole.subarray(0, 100), new Uint8Array(0), Buffer.from('PAR1 is no file')]) {
     expect((await importFile(bytes, { product: 'mine' })).job).toMatchObject({

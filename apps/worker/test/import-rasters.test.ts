@@ -71,6 +71,23 @@ beforeAll(async () => {
   alphaEarth = await writeGeoTiff(image, ALPHA_EARTH)
 })
 
+test('a raster in a datum without a published shift keeps its positions, with a warning', async () => {
+  const small = { width: 2, height: 1, bands: 2, read: (x: number, _y: number, w: number) => Array.from({ length: 2 * w }, (_, i) => 2 * x + i) } // prettier-ignore
+  const file = await writeGeoTiff(small, {
+    type: 'float32',
+    georeference: { epsg: 25_231, affine: [156_130, 10, 0, 1_233_190, 0, -10] },
+  })
+  const { job, tableName } = await importFile(file, { product: 'mine', pool: { tileSize: 1 } })
+  expect(job.result?.['warnings']).toMatchObject([{ code: 'DATUM_NOT_SHIFTED' }])
+  const rows = await query<{ v: string; west: number; north: number }>(
+    `select embedding::text as v, st_xmin(geom) as west, st_ymax(geom) as north from geoembeddings.${tableName} order by id`,
+  )
+  expect(rows.map(({ v }) => v)).toEqual(['[0,1]', '[2,3]'])
+  // The corner by PROJ 9.6.
+  expect(Math.abs(rows[0]!.west + 0.14768787)).toBeLessThan(1e-6)
+  expect(Math.abs(rows[0]!.north - 11.14013889)).toBeLessThan(1e-6)
+})
+
 /** The mean of pixels, brought to length 1. */
 function meanOf(pixels: readonly (readonly [number, number])[]): number[] {
   const valid = pixels.filter(([x, y]) => !MASKED(x, y))

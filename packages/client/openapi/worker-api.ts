@@ -1673,7 +1673,7 @@ export interface components {
              * @default 0.5
              */
             minValidFraction?: number;
-            /** @description Of rasters: reference system, in the place of what the file says. */
+            /** @description Reference system of the places or the raster, in place of what the file says. Places without one are taken to be in EPSG:4326. */
             sourceSrs?: string;
             /** @description Edge of the square around a place that is a point. Default: by the product. */
             groundSizeMeters?: number;

@@ -1,7 +1,7 @@
 import { seededRandom } from '@terrane/core'
 
 /** Shares of all rows that lie in the areas. */
-const SHARES = [0.0005, 0.005, 0.02, 0.1, 0.5] as const
+const SHARES = [0.0005, 0.005, 0.02, 0.1, 0.5, 0.2, 0.3] as const
 /** Labels, and the shares of all rows that have them. */
 const LABELS = [
   { name: 'thousandth', keeps: 0.001 },

@@ -28,7 +28,7 @@ test('pools are those of brute force, whatever the type and layout of the file',
     const pick = <T>(...choices: readonly T[]): T => choices[Math.floor(random() * choices.length)]!
     const whole = (least: number, most: number) => least + Math.floor(random() * (most - least + 1))
     const type = pick<FixtureType>('int8', 'uint8', 'int16', 'float32', 'float16')
-    const [width, height, bands] = [whole(1, 70), whole(1, 50), whole(1, 6)]
+    const [width, height, bands] = [whole(1, 70), whole(1, 50), whole(1, 9)]
     const nodata = pick(null, type === 'int8' ? -128 : 0)
     const low = type === 'int8' ? -128 : 0
     const pixels = Array.from({ length: width * height * bands }, () => low + whole(0, 200))
@@ -37,10 +37,17 @@ test('pools are those of brute force, whatever the type and layout of the file',
         const [band, pixel] = [i % bands, Math.floor(i / bands)]
         return pixels[((y + Math.floor(pixel / w)) * width + x + (pixel % w)) * bands + band]!
       })
+    const side = pick(16, 32, 7)
+    // Blocks that were never written: nodata, or 0.
+    const isSparse = pick(
+      () => false,
+      (column: number, row: number) => side !== 7 && (column + row) % 2 === 1,
+    )
     const options: GeoTiffOptions = {
       type,
       planar: pick(true, false),
-      ...pick<Partial<GeoTiffOptions>>({ tileSize: 16 }, { tileSize: 32 }, { rowsPerStrip: 7 }),
+      isSparse,
+      ...(side === 7 ? { rowsPerStrip: side } : { tileSize: side }),
       compression: pick('none', 'deflate', 'zstd'),
       ...(nodata !== null && { nodata: String(nodata) }),
     }
@@ -58,7 +65,8 @@ test('pools are those of brute force, whatever the type and layout of the file',
         const values: number[] = []
         for (let y = top; y < Math.min(height, top + plan.tileSize); y++) {
           for (let x = left; x < Math.min(width, left + plan.tileSize); x++) {
-            const stored = pixels[(y * width + x) * bands + band]!
+            const isEmpty = isSparse(Math.floor(x / side), Math.floor(y / side))
+            const stored = isEmpty ? (nodata ?? 0) : pixels[(y * width + x) * bands + band]!
             if (stored === nodata) continue
             const linear = stored * rule.scale + rule.offset
             values.push(isSquare ? Math.sign(linear) * linear ** 2 : linear)
@@ -200,6 +208,26 @@ test('nodata of single precision and what is not finite are no values', async ()
   const found = new Float32Array(2)
   pool.write(0, found, false)
   expect([pool.validPixels(0), ...found]).toEqual([2, 1.5, 2])
+})
+
+test.each([
+  ['float32', 'nan', [32, 2]],
+  ['float32', '7', [32, 2]],
+  ['float32', undefined, [64, 1]],
+  // Nodata beyond the type masks nothing, and is clamped in blocks that were never written, as in GDAL.
+  ['uint8', '300', [64, 128.5]],
+] as const)('blocks of %s that were never written hold nodata %s, or 0', async (type, nodata, wanted) => {
+  const read = (_x: number, _y: number, w: number, h: number) => Array.from({ length: w * h }, () => 2)
+  const isSparse = (column: number) => column === 1
+  const options: GeoTiffOptions = { type, tileSize: 16, isSparse, ...(nodata !== undefined && { nodata }) }
+  const source = bufferSource(await writeGeoTiff({ width: 32, height: 2, bands: 1, read }, options))
+  const raster = openGeoTiff(source)
+  const rule = { scale: 1, offset: 0, isSquare: false, nodata: raster.nodata }
+  const zones = tileZones(planTiles({ width: 32, height: 2, tileSize: 32 }))
+  const pool = await poolGeoTiff(source, raster, { zones, bands: [0], rule, statistics: ['mean'] })
+  const mean = new Float32Array(1)
+  pool.write(0, mean, false)
+  expect([pool.validPixels(0), mean[0]]).toEqual(wanted)
 })
 
 test('a row of more pixels than one sum has room for is pooled whole, gaps included', async () => {

@@ -176,9 +176,14 @@ def parameters(pipeline):
 
 
 def areas(code):
-    """West, south, east, north and parameters of each way to WGS 84, in the order in which PROJ prefers them at a point."""
+    """West, south, east, north and parameters of each way to WGS 84, in the order in which PROJ prefers them at a point.
+    Empty if all ways need a grid or have no area; None if no way is published.
+    """
     ways = []
-    for way in TransformerGroup(code, 4326, always_xy=True, allow_ballpark=False).transformers:
+    group = TransformerGroup(code, 4326, always_xy=True, allow_ballpark=False)
+    if not group.transformers and not group.unavailable_operations:
+        return None
+    for way in group.transformers:
         area = way.area_of_use
         if area is None:
             return []
@@ -214,7 +219,7 @@ def main():
             print(json.dumps(found))
     for code in sorted(bases - {0}):
         ways = areas(code)
-        if ways:
+        if ways is not None:
             print(json.dumps({"areasOf": code, "ways": ways}))
 
 

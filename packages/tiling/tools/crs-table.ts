@@ -108,7 +108,7 @@ for await (const line of linesOf(process.argv.slice(2))) {
 
 const lines: [number, string][] = []
 const used = new Set<number>()
-const tally = { exact: 0, shifted: 0, byArea: 0, refused: 0 }
+const tally = { exact: 0, shifted: 0, byArea: 0, unshifted: 0, refused: 0 }
 for (const candidate of candidates) {
   let definition = definitionOf(candidate)
   let residual = Infinity
@@ -127,6 +127,16 @@ for (const candidate of candidates) {
         ;({ definition, residual } = split)
         kind = 'byArea'
         used.add(candidate.base)
+      }
+    }
+    // No shift and no grid of the datum is published; PROJ keeps its longitudes and latitudes then.
+    if (kind === 'refused' && ways === undefined) {
+      const kept = plain.replace(' +towgs84=0,0,0', '')
+      const missed = residualOf(kept, candidate.points)
+      if (missed <= 0.001) {
+        definition = kept
+        residual = missed
+        kind = 'unshifted'
       }
     }
   } catch {

@@ -4,10 +4,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { abortOnDisconnect } from '../abort-on-disconnect.ts'
 import { boxOf, epsgOf, type RequestBox } from './crs-parameters.ts'
-import { badParameter, notOffered, tileOutside } from './errors.ts'
+import { badParameter, notOffered } from './errors.ts'
 import { formatOf, integer, number, oneOf, readStyle, sideOf, truth } from './parameters.ts'
 import type { Pictures } from './pictures.ts'
 import { queryOf, type FindRaster } from './request.ts'
+import { exceptionFormat, wmsExceptions } from './wms-exceptions.ts'
 import { escapeXml } from './wmts.ts'
 
 const VERSIONS = ['1.1.1', '1.3.0'] as const
@@ -40,12 +41,18 @@ export function wmsRoute(
     const { image } = await find(request, signal, [...position, ...position])
     const area = { type: 'point', position } as const
     const found = await pool.point(image, { kind: 'point', area, style: styleOf(request) }, signal)
-    if (found === null) throw tileOutside()
-    if (wms.get('info_format') === 'application/json') return { values: found.values, band_names: found.names }
-    return reply.type('text/plain').send(found.values.join())
+    // A place outside of the raster has no features, which is an empty answer in WMS.
+    const { values, names } = found ?? { values: [], names: [] }
+    const media = oneOf('INFO_FORMAT', wms.get('info_format') || 'text/plain', ['text/plain', 'application/json'])
+    if (media === 'application/json') return { values, band_names: names }
+    return reply.type('text/plain').send(values.join())
   })
   const query = Type.Object({}, { additionalProperties: Type.Unsafe({}) })
-  app.get('/raster/v1/wms', { schema: { querystring: query }, config: { quiet: true } }, ask)
+  app.get(
+    '/raster/v1/wms',
+    { schema: { querystring: query }, config: { quiet: true }, errorHandler: wmsExceptions },
+    ask,
+  )
 }
 
 /** Parameters of WMS, whose names are written in any case; the others are those of pictures. */
@@ -203,7 +210,7 @@ function capabilities(request: FastifyRequest, { bounds }: RasterDescription, wm
       <GetMap>${formats}${at}</GetMap>
       <GetFeatureInfo><Format>text/plain</Format><Format>application/json</Format>${at}</GetFeatureInfo>
     </Request>
-    <Exception><Format>application/problem+json</Format></Exception>
+    <Exception><Format>${exceptionFormat(version)}</Format></Exception>
     <Layer queryable="1"><Name>${layer}</Name><Title>${layer}</Title>${crs}${box}
       <Style><Name>default</Name><Title>default</Title></Style></Layer>
   </Capability>

@@ -107,7 +107,8 @@ export const ImportEmbeddings = Type.Object(
     sourceSrs: Type.Optional(
       Type.String({
         pattern: '^EPSG:[0-9]{3,6}$',
-        description: 'Of rasters: reference system, in the place of what the file says.',
+        description:
+          'Reference system of the places or the raster, in place of what the file says. Places without one are taken to be in EPSG:4326.',
       }),
     ),
     groundSizeMeters: Type.Optional(

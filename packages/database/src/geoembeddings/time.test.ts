@@ -204,6 +204,18 @@ describe('a search', () => {
     const found = (more: string) =>
       rowsOf<Hit>(`similarity_search(table_name => 'places', patch_id => 3007, similarity_threshold => -1, ${more})`)
     expect(await found(`since => '2024-01-01', until => '2024-05-01'`)).toHaveLength(2 * (PLACES - 1))
+    await db.database.query('analyze geoembeddings.places')
+    const heard: string[] = []
+    await db.database.session(async ({ client }) => {
+      const listen = ({ message }: { message?: string | undefined }) => heard.push(message ?? '')
+      client.on('notice', listen)
+      await client.query(
+        `select * from geoembeddings.similarity_search(table_name => 'places', patch_id => 3007, since => '2024-01-01')`,
+      )
+      client.off('notice', listen)
+    })
+    // The number is an estimate of the statistics.
+    expect(heard).toEqual([expect.stringMatching(/^about \d+ rows of embedding table "places" have no time/)])
     // Rows of one source without a time have no order, so all of them are kept.
     expect(await found('latest => true')).toHaveLength(PLACES - 1 + DAYS.length)
     expect(await series('places')).toHaveLength(PLACES - 1)

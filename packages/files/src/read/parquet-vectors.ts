@@ -12,6 +12,7 @@ import {
 import { coordinateColumns } from './coordinate-columns.ts'
 import { bufferOf, geometryOf, untoldGeometry, valuesOf } from './parquet.ts'
 import { leafNames, scalarType } from './parquet-schema.ts'
+import { warnAssumed } from './untold-geometry.ts'
 
 /** Columns of a table of vectors, by name; absent ones are detected. */
 export interface VectorColumns {
@@ -20,6 +21,8 @@ export interface VectorColumns {
   /** Longitude and latitude, in place of geometries. */
   readonly x?: string | undefined
   readonly y?: string | undefined
+  /** EPSG code of the places, in place of what the file says. */
+  readonly srid?: number | undefined
 }
 
 /** Rows of a row group. */
@@ -45,6 +48,8 @@ export interface VectorTable {
   readonly storedType: string
   /** EPSG code of the places; null where it is unknown. */
   readonly srid: number | null
+  /** The file names no reference system, so it is taken to be EPSG:4326, with the warning `SYSTEM_ASSUMED`. */
+  readonly isAssumed: boolean
   /** Names of all columns. */
   readonly names: readonly string[]
   /** Metadata of the file, by key. */
@@ -71,7 +76,8 @@ export async function openVectorTable(path: string, wanted: VectorColumns): Prom
   const metadata = await parquetMetadataAsync(file)
   const { children } = parquetSchema(metadata)
   const names = children.map(({ element }) => element.name)
-  for (const [field, name] of Object.entries(wanted)) {
+  const { srid: _, ...asked } = wanted
+  for (const [field, name] of Object.entries(asked)) {
     if (name !== undefined && !names.includes(name)) throw columnMissing({ field: `columns/${field}`, name, names })
   }
   guardGroups(metadata)
@@ -85,6 +91,7 @@ export async function openVectorTable(path: string, wanted: VectorColumns): Prom
     vector,
     storedType,
     srid: places.srid,
+    isAssumed: places.isAssumed,
     names,
     metadata: new Map((metadata.key_value_metadata ?? []).map(({ key, value }) => [key, value ?? ''])),
     warnings,
@@ -95,6 +102,7 @@ export async function openVectorTable(path: string, wanted: VectorColumns): Prom
 interface Places {
   readonly columns: readonly string[]
   readonly srid: number | null
+  readonly isAssumed: boolean
   readonly decode: (values: readonly unknown[]) => Uint8Array | null
 }
 
@@ -214,18 +222,25 @@ async function findPlaces(
     const columns = others.map(({ element }) => ({ name: element.name, type: scalarType(element) }))
     const told = wanted.geometry === undefined ? geometryOf(from.metadata, children, warnings) : null
     const asked = wanted.geometry === undefined ? columns : columns.filter(({ name }) => name === wanted.geometry)
-    const geometry = told ?? (await untoldGeometry(from, asked, undefined, warnings))
-    if (geometry) return { columns: [geometry.name], srid: geometry.srid, decode: ([value]) => geometry.decode(value) }
+    const geometry = told ?? (await untoldGeometry(from, asked, wanted.srid, warnings))
+    if (geometry) {
+      const isAssumed = geometry.isUndefined && wanted.srid === undefined
+      if (isAssumed) warnAssumed(geometry.name, warnings)
+      const srid = wanted.srid ?? (isAssumed ? WGS84 : geometry.srid)
+      return { columns: [geometry.name], srid, isAssumed, decode: ([value]) => geometry.decode(value) }
+    }
   }
   const plain = others.map(({ element }) => element.name)
   const centres = plain.filter((name) => /^cent(?:re|er)_(?:lon|lat)$/.test(name))
   const pair = coordinateColumns(centres.length === 2 ? centres : plain, wanted)
   if (!('x' in pair)) throw placesNotFound({ names })
   const axes = centres.length === 2 ? centres : plain
-  return { columns: [axes[pair.x]!, axes[pair.y]!], srid: WGS84, decode: pointOf }
+  return { columns: [axes[pair.x]!, axes[pair.y]!], srid: wanted.srid ?? WGS84, isAssumed: false, decode: pointOf }
 }
 
-function pointOf([lng, lat]: readonly unknown[]): Uint8Array | null {
+function pointOf(cells: readonly unknown[]): Uint8Array | null {
+  // Whole degrees may be stored as 64-bit integers.
+  const [lng, lat] = cells.map((cell) => (typeof cell === 'bigint' ? Number(cell) : cell))
   const isPoint = typeof lng === 'number' && typeof lat === 'number' && Number.isFinite(lng) && Number.isFinite(lat)
   return isPoint ? wkbOfGeoJson({ type: 'Point', coordinates: [lng, lat] }) : null
 }

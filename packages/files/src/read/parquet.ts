@@ -37,7 +37,10 @@ const PARSERS = {
 
 export interface GeometryColumn {
   readonly name: string
+  /** EPSG code; null for a reference system that is unknown or has none. */
   readonly srid: number | null
+  /** The file states that its reference system is unknown (`crs` is null in GeoParquet). */
+  readonly isUndefined: boolean
   readonly decode: GeometryDecoder
 }
 
@@ -117,7 +120,12 @@ export async function untoldGeometry(
   const samples = await samplesOf(file, metadata, likely)
   const { index, srid: found, decode } = findUntold(names, samples, srid, warnings)
   if (index === null) return null
-  return { name: names[index]!, srid: found, decode: (value) => decode(cellOf(value, likely[index]!.type)) }
+  return {
+    name: names[index]!,
+    srid: found,
+    isUndefined: false,
+    decode: (value) => decode(cellOf(value, likely[index]!.type)),
+  }
 }
 
 /** First non-empty values by column: of the first rows, or of later ones if these have none. */
@@ -240,7 +248,7 @@ export function geometryOf(
         Object.keys(geo.columns ?? {}).filter((other) => other !== name),
         warnings,
       )
-      return { name, srid: 'crs' in column ? sridOfCrs(column.crs) : WGS84, decode }
+      return { name, srid: 'crs' in column ? sridOfCrs(column.crs) : WGS84, isUndefined: column.crs === null, decode }
     }
   }
   const [typed, ...others] = children.filter(({ element }) =>
@@ -253,7 +261,7 @@ export function geometryOf(
   )
   const { crs } = (typed.element.logical_type ?? {}) as { crs?: string }
   const srid = crs === undefined || crs === '' ? WGS84 : sridOfCrs(crs.replace(/^srid:/i, 'EPSG:'))
-  return { name: typed.element.name, srid, decode: geometryDecoder('WKB', 'xy')! }
+  return { name: typed.element.name, srid, isUndefined: false, decode: geometryDecoder('WKB', 'xy')! }
 }
 
 function cellOf(value: unknown, type: FieldType): unknown {

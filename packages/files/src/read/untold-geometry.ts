@@ -48,11 +48,16 @@ export function findUntold(
   )
   const said = samples[index]!.map(sridOf).find((code) => code !== null)
   if (said === undefined && srid === undefined) {
-    const message =
-      'The file does not say the reference system of its geometries: EPSG:4326 was assumed. Send sourceSrs to read them otherwise.'
-    warnings.add('SYSTEM_ASSUMED', message, 1, [names[index]!])
+    warnAssumed(names[index]!, warnings)
   }
   return { index, srid: srid ?? said ?? WGS84, decode: geometryOf }
+}
+
+/** Warns about geometries without a stated reference system. */
+export function warnAssumed(name: string, warnings: Warnings): void {
+  const message =
+    'The file does not say the reference system of its geometries: EPSG:4326 was assumed. Send sourceSrs to read them otherwise.'
+  warnings.add('SYSTEM_ASSUMED', message, 1, [name])
 }
 
 /** Warns about further geometry columns, which stay unchanged because a table has one geometry. */

@@ -83,7 +83,7 @@ export const blockTooLarge = defineError(
   'BLOCK_TOO_LARGE',
   'too_large',
   (f: { bytes: number; limit: number }) => `One block decodes to ${f.bytes} bytes; the limit is ${f.limit}.`,
-  () => ({ hint: 'Convert to a tiled file: gdal_translate -of COG, or -co TILED=YES.' }),
+  () => ({ hint: 'Write smaller blocks: gdal_translate -of COG -co BLOCKSIZE=128.' }),
 )
 
 export const noGeoreference = defineError(

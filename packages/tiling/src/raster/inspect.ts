@@ -1,7 +1,7 @@
 import type { Guard } from './errors.ts'
 import { rasterTooLarge, tooManyTiles } from './errors.ts'
 import type { CrsCatalogue } from './crs/catalogue.ts'
-import { createCrsCatalogue } from './crs/catalogue.ts'
+import { crsLabel, createCrsCatalogue, isShifted } from './crs/catalogue.ts'
 import { affineOf } from './crs/affine-of.ts'
 import { resolveCrs } from './crs/resolve.ts'
 import { openGeoTiff } from './geotiff/open.ts'
@@ -36,6 +36,8 @@ export interface InspectRequest {
   /** Name of the file, which may state the product. */
   readonly fileName?: string
   readonly maxBytes?: Guard
+  /** Maximum size of a decoded block in bytes; default as in `openGeoTiff`. */
+  readonly maxBlockBytes?: number
   readonly maxTiles?: Guard
   /** EPSG code that replaces the CRS of the file. */
   readonly sourceSrs?: number
@@ -58,7 +60,7 @@ export interface InspectedRaster {
 
 /** Warnings about how the raster was read. */
 export interface Notice {
-  readonly code: 'BANDS_GUESSED' | 'BAND_UNKNOWN'
+  readonly code: 'BANDS_GUESSED' | 'BAND_UNKNOWN' | 'DATUM_NOT_SHIFTED'
   readonly message: string
 }
 
@@ -70,7 +72,8 @@ export interface Notice {
  */
 export function inspectGeoTiff(source: ByteSource, request: InspectRequest): InspectedRaster {
   enforce(request.maxBytes, source.size, rasterTooLarge)
-  return inspectRaster(openGeoTiff(source), request)
+  const { maxBlockBytes } = request
+  return inspectRaster(openGeoTiff(source, maxBlockBytes === undefined ? {} : { maxBlockBytes }), request)
 }
 
 /** Like {@link inspectGeoTiff}, for a raster with known headers. */
@@ -98,9 +101,17 @@ export function inspectRaster(opened: RasterInfo, request: InspectRequest): Insp
   if (request.profile !== 'none') checkBands(opened, fileName, found, bands)
   const notices = [
     ...(guessed ? [bandsGuessed(raster, bands, request.channels)] : []),
+    ...(isShifted(crs) ? [] : [datumNotShifted(crs)]),
     ...(isKnown || found !== null ? [] : [bandUnknown(stated.profile.id)]),
   ]
   return { raster: { ...raster, affine }, plan, bands, crs, channels, profile: found, notices }
+}
+
+function datumNotShifted(crs: RasterCrs): Notice {
+  return {
+    code: 'DATUM_NOT_SHIFTED',
+    message: `No shift of the datum of ${crsLabel(crs)} to WGS 84 is published, so its longitudes and latitudes were taken as those of WGS 84, as PROJ does: places may be off by some hundred meters. Send sourceSrs, or have the operator add a definition with a shift.`,
+  }
 }
 
 function bandUnknown(profile: string): Notice {

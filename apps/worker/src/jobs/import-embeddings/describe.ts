@@ -88,7 +88,7 @@ export function publicationOf(
 }
 
 /** Fields for rasters, except minValidFraction: every request has its default. */
-const OF_RASTERS = ['pool', 'statistics', 'bands', 'nodata', 'sourceSrs'] as const
+const OF_RASTERS = ['pool', 'statistics', 'bands', 'nodata'] as const
 /** Fields of the request that have no effect for a kind of file. */
 const UNUSED = {
   raster: ['columns', 'groundSizeMeters'],
@@ -103,6 +103,11 @@ export function unused(body: ImportEmbeddings, kind: keyof typeof UNUSED): JobWa
   if (names.length === 0) return []
   const message = 'Members of the request that do nothing for a file of this kind were passed over.'
   return [{ code: 'MEMBERS_UNUSED', message, count: names.length, examples: names }]
+}
+
+/** The code of `EPSG:…`; null when absent. */
+export function epsgOf(srs: string | undefined): number | null {
+  return srs === undefined ? null : Number(srs.slice('EPSG:'.length))
 }
 
 /** The address of the file, without credentials. */

@@ -53,19 +53,11 @@ export const groundSizeNeeded = defineError(
   }),
 )
 
-export const placesNotLngLat = defineError(
-  'UNSUPPORTED_CRS',
-  'invalid',
-  (f: { srid: number | null }) =>
-    `The places of the file are in ${f.srid === null ? 'an unknown reference system' : `EPSG:${f.srid}`}; only longitude and latitude are read`,
-  () => ({ hint: 'Write the file in EPSG:4326.' }),
-)
-
 export const nothingImported = defineError(
   'NOTHING_IMPORTED',
   'invalid',
   (f: { rows: number; why: string }) => `None of the ${f.rows} rows can be taken: ${f.why}`,
-  () => ({ hint: 'Look at columns.vector and columns.geometry, and at the nodata values of the file.' }),
+  () => ({ hint: 'Look at columns.vector, columns.geometry and sourceSrs, and at the nodata values of the file.' }),
 )
 
 export const tooManyRows = defineError(

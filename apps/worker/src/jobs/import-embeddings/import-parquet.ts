@@ -2,20 +2,21 @@ import type { EmbeddingsResult, ImportEmbeddings } from '@terrane/contracts'
 import { Thread } from '@terrane/core/threads'
 import type { EmbeddingRow } from '@terrane/database/geoembeddings'
 import { productOfColumns, type Quantization } from '@terrane/embeddings/products'
+import { sourceSrsNeeded } from '@terrane/files'
 import { VectorCounts } from '../create-geo-embeddings/vector-counts.ts'
 import { EmbeddingOutput, type OutputState } from '../embeddings/embedding-output.ts'
 import type { Stopwatch } from '../embeddings/stopwatch.ts'
 import type { JobContext } from '../task.ts'
-import { addressOf, foreignCatalogue, publicationOf, sourceOf, unused } from './describe.ts'
+import { addressOf, epsgOf, foreignCatalogue, publicationOf, sourceOf, unused } from './describe.ts'
 import {
   checkDims,
   fileUnreadable,
   groundSizeNeeded,
   nothingImported,
-  placesNotLngLat,
   quantizationNeeded,
   tooManyRows,
 } from './errors.ts'
+import type { RasterImportDeps } from './import-raster.ts'
 import { identify, type VectorIdentity } from './identity.ts'
 import { ownTableOf, type OwnTable } from './own-table.ts'
 import type { FileHeader, ImportedRows, ReadMethods, RowPlan } from './protocol.ts'
@@ -31,7 +32,7 @@ export async function importParquet(
   body: ImportEmbeddings,
   path: string,
   context: JobContext,
-  { deps, watch }: { readonly deps: { readonly maxRows: number }; readonly watch: Stopwatch },
+  { deps, watch }: { readonly deps: Pick<RasterImportDeps, 'maxRows' | 'crs'>; readonly watch: Stopwatch },
 ): Promise<EmbeddingsResult> {
   await using thread = new Thread<ReadMethods>(new URL('./read.worker.ts', import.meta.url), {
     signal: context.signal,
@@ -44,7 +45,7 @@ export async function importParquet(
   const identity =
     own === null ? identify(body, productOfColumns(header.names, header.dims, body.product), header.dims) : null
   guardHeader(header, deps)
-  const plan = planRows(body, header, own, identity)
+  const plan = planRows(body, header, { own, identity, crs: deps.crs })
   await thread.call('begin', plan)
   const metadata = metadataOf(body, header, plan, identity)
   const shape = { kind: plan.kind, dims: header.dims } as const
@@ -119,25 +120,32 @@ function metadataOf(body: ImportEmbeddings, header: FileHeader, plan: RowPlan, i
   }
 }
 
-function vectorColumns({ columns = {} }: ImportEmbeddings) {
+function vectorColumns({ columns = {}, sourceSrs }: ImportEmbeddings) {
   const { vector, geometry, x, y } = columns
-  return { vector, geometry, x, y }
+  return { vector, geometry, x, y, srid: epsgOf(sourceSrs) ?? undefined }
 }
 
-/** @throws size_guard_exceeded, TOO_MANY_DIMENSIONS, UNSUPPORTED_CRS */
-function guardHeader({ rows, dims, srid }: FileHeader, { maxRows }: { readonly maxRows: number }): void {
+/** @throws size_guard_exceeded, TOO_MANY_DIMENSIONS, SOURCE_SRS_NEEDED */
+function guardHeader(
+  { rows, dims, srid, isBeyondDegrees }: FileHeader,
+  { maxRows }: { readonly maxRows: number },
+): void {
   if (maxRows > 0 && rows > maxRows) throw tooManyRows({ rows, limit: maxRows })
   checkDims(dims)
-  if (srid !== 4326) throw placesNotLngLat({ srid })
+  if (srid === null || isBeyondDegrees) throw sourceSrsNeeded()
 }
 
 /** @throws QUANTIZATION_NEEDED, GROUND_SIZE_NEEDED */
 function planRows(
   body: ImportEmbeddings,
   header: FileHeader,
-  own: OwnTable | null,
-  identity: VectorIdentity | null,
+  about: {
+    readonly own: OwnTable | null
+    readonly identity: VectorIdentity | null
+    readonly crs: RowPlan['crs']
+  },
 ): RowPlan {
+  const { own, identity, crs } = about
   const { columns = {}, datetime = null, normalizeEmbeddings: normalize = false } = body
   const find = (names: readonly string[]) => names.find((name) => header.names.includes(name)) ?? null
   const groundSizeMeters = body.groundSizeMeters ?? identity?.product?.groundSizeMeters ?? null
@@ -150,6 +158,8 @@ function planRows(
     datetime,
     quantization: own === null ? quantizationOf(body, header, identity) : null,
     groundSizeMeters,
+    srid: header.srid!,
+    crs,
     normalize,
   }
 }

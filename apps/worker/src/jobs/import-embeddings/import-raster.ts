@@ -16,7 +16,7 @@ import type { Stopwatch } from '../embeddings/stopwatch.ts'
 import { requireReadable } from '../open-schemas.ts'
 import type { JobContext } from '../task.ts'
 import { cellAreas, tableAreas, type PoolArea } from './areas.ts'
-import { addressOf, foreignCatalogue, publicationOf, sourceOf, unused, type VectorFacts } from './describe.ts'
+import { addressOf, epsgOf, foreignCatalogue, publicationOf, sourceOf, unused, type VectorFacts } from './describe.ts'
 import {
   bandScalesDiffer,
   checkDims,
@@ -65,7 +65,7 @@ export async function importRaster(
   })
   const { pool = {}, statistics = ['mean'] } = body
   const tileSize = pool.tileSize ?? DEFAULT_TILE
-  const sourceSrs = body.sourceSrs === undefined ? null : Number(body.sourceSrs.slice('EPSG:'.length))
+  const sourceSrs = epsgOf(body.sourceSrs)
   const { datetime: asked = null } = body
   const raster = { path, zarr: zarr && zarr.zarr, datetime: asked, tileSize, sourceSrs, crs: deps.crs }
   const inspected = await watch.time('inspect', thread.call('open', raster))
@@ -93,7 +93,12 @@ export async function importRaster(
     dims,
     isUnit,
     metadata,
-    warnings: [...unused(body, zarr === null ? 'raster' : 'zarr'), ...closed, ...counts.warnings()],
+    warnings: [
+      ...unused(body, zarr === null ? 'raster' : 'zarr'),
+      ...inspected.notices,
+      ...closed,
+      ...counts.warnings(),
+    ],
   }
   return await output.publish(describeRaster(body, inspected, plan, { ...about, state: output.state }), watch)
 }

@@ -16,6 +16,10 @@ export interface PlaceRings {
   readonly isSplit: boolean
 }
 
+/** Converts a position to longitude and latitude. */
+export type Convert = (x: number, y: number) => readonly [number, number]
+
+const asIs: Convert = (x, y) => [x, y]
 const cursor = new WkbCursor()
 
 /**
@@ -23,14 +27,19 @@ const cursor = new WkbCursor()
  * damaged ones and for positions outside of longitude and latitude.
  *
  * @param groundSizeMeters edge of the square around a point; null when points are not accepted
+ * @param convert converts positions to longitude and latitude
  */
-export function ringsOfPlace(wkb: Uint8Array, groundSizeMeters: number | null): PlaceRings | null {
+export function ringsOfPlace(
+  wkb: Uint8Array,
+  groundSizeMeters: number | null,
+  convert: Convert = asIs,
+): PlaceRings | null {
   try {
     cursor.open(wkb, 0, wkb.length)
     const code = cursor.head()
     if (code === POINT) {
       if (groundSizeMeters === null) return null
-      const [lng, lat] = position()
+      const [lng, lat] = position(convert)
       const rings = onEarth(lng, lat) ? squareAround(lng, lat, groundSizeMeters) : []
       return rings.length === 0 ? null : { rings, hasHoles: false, isSplit: false }
     }
@@ -42,7 +51,7 @@ export function ringsOfPlace(wkb: Uint8Array, groundSizeMeters: number | null): 
       if (code === MULTIPOLYGON && cursor.head() !== POLYGON) return null
       const count = cursor.count(4)
       for (let ring = 0; ring < count; ring++) {
-        const positions = readRing()
+        const positions = readRing(convert)
         if (positions === null) return null
         if (ring > 0) {
           hasHoles = true
@@ -60,16 +69,23 @@ export function ringsOfPlace(wkb: Uint8Array, groundSizeMeters: number | null): 
   }
 }
 
-/** Whether a place is a point. */
-export function isPoint(wkb: Uint8Array): boolean {
-  return wkb.length >= 5 && new DataView(wkb.buffer, wkb.byteOffset).getUint32(1, wkb[0] === 1) % 1000 === POINT
+/** Whether a place is a point or an area; null for other and damaged geometries. */
+export function kindOfPlace(wkb: Uint8Array): 'point' | 'area' | null {
+  try {
+    cursor.open(wkb, 0, wkb.length)
+    const code = cursor.head()
+    return code === POINT ? 'point' : code === POLYGON || code === MULTIPOLYGON ? 'area' : null
+  } catch (error) {
+    if (error instanceof WkbError) return null
+    throw error
+  }
 }
 
-function readRing(): Float64Array | null {
+function readRing(convert: Convert): Float64Array | null {
   const count = cursor.count(cursor.stride)
   const ring = new Float64Array(2 * count)
   for (let i = 0; i < count; i++) {
-    const [lng, lat] = position()
+    const [lng, lat] = position(convert)
     if (!onEarth(lng, lat)) return null
     ring[2 * i] = lng
     ring[2 * i + 1] = lat
@@ -77,12 +93,12 @@ function readRing(): Float64Array | null {
   return count < 4 ? null : ring
 }
 
-function position(): [number, number] {
+function position(convert: Convert): readonly [number, number] {
   const { view, little } = cursor
   if (cursor.at + cursor.stride > view.byteLength) throw new RangeError('it ends too early')
-  const at: [number, number] = [view.getFloat64(cursor.at, little), view.getFloat64(cursor.at + 8, little)]
+  const [x, y] = [view.getFloat64(cursor.at, little), view.getFloat64(cursor.at + 8, little)]
   cursor.at += cursor.stride
-  return at
+  return convert(x, y)
 }
 
 /** Longitudes may be one turn too far, as those of rasters from 0 to 360 degrees. */

@@ -17,6 +17,8 @@ import {
 import { inspectZarr, objectsOf, poolZarr, type ZarrRaster } from '@terrane/tiling/zarr'
 import type { PoolMethods, PoolProgress, PooledRows } from './pool-protocol.ts'
 
+/** Maximum size of a decoded block of a GeoTIFF, as of a chunk of a Zarr store: blocks of vectors are larger than those of pictures. */
+const MAX_BLOCK_BYTES = 2 ** 28
 /** Numbers that are sent to the other thread in one message. */
 const NUMBERS = 1 << 20
 
@@ -81,7 +83,7 @@ serveThread<null, PoolMethods, PoolProgress>((_, emit) => {
 
 function inspectFile(path: string, request: InspectRequest): InspectedRaster {
   using source = openFileSource(path)
-  return inspectGeoTiff(source, request)
+  return inspectGeoTiff(source, { ...request, maxBlockBytes: MAX_BLOCK_BYTES })
 }
 
 async function poolFile(path: string, raster: RasterInfo, request: PoolRequest): Promise<Pool> {

@@ -2,6 +2,7 @@ import type { JobWarning } from '@terrane/contracts'
 import type { EmbeddingKind } from '@terrane/database/geoembeddings'
 import type { Quantization } from '@terrane/embeddings/products'
 import type { VectorColumns } from '@terrane/files/parquet'
+import type { CrsEntry } from '@terrane/tiling/raster'
 
 /** Contents of the headers of a file. */
 export interface FileHeader {
@@ -9,6 +10,8 @@ export interface FileHeader {
   readonly dims: number
   readonly storedType: string
   readonly srid: number | null
+  /** The reference system is not stated, and the first place lies beyond longitude and latitude. */
+  readonly isBeyondDegrees: boolean
   readonly names: readonly string[]
   readonly metadata: ReadonlyMap<string, string>
   /** The first place is a point. */
@@ -25,6 +28,10 @@ export interface RowPlan {
   readonly datetime: string | null
   readonly quantization: Quantization | null
   readonly groundSizeMeters: number | null
+  /** EPSG code of the places. */
+  readonly srid: number
+  /** Reference systems that the operator adds. */
+  readonly crs: readonly CrsEntry[]
   readonly normalize: boolean
 }
 

@@ -1,6 +1,6 @@
 import { serveThread } from '@terrane/core/threads'
 import { openVectorTable, type VectorTable } from '@terrane/files/parquet'
-import { isPoint } from './places.ts'
+import { kindOfPlace, ringsOfPlace } from './places.ts'
 import type { ReadMethods } from './protocol.ts'
 import { RowMaker } from './row-maker.ts'
 
@@ -12,7 +12,10 @@ serveThread<null, ReadMethods>(() => {
     open: async ({ path, columns }) => {
       table = await openVectorTable(path, columns)
       const { rows, dims, storedType, srid, names, metadata } = table
-      return { rows, dims, storedType, srid, names, metadata, hasPoints: await beginsWithPoint(table) }
+      const first = await firstPlace(table)
+      const kind = first === null ? null : kindOfPlace(first)
+      const isBeyondDegrees = table.isAssumed && kind !== null && ringsOfPlace(first!, 1) === null
+      return { rows, dims, storedType, srid, isBeyondDegrees, names, metadata, hasPoints: kind === 'point' }
     },
     begin: (plan) => {
       maker = new RowMaker(table!, plan)
@@ -26,10 +29,10 @@ serveThread<null, ReadMethods>(() => {
   }
 })
 
-async function beginsWithPoint(table: VectorTable): Promise<boolean> {
+async function firstPlace(table: VectorTable): Promise<Uint8Array | null> {
   for await (const { places } of table.read([])) {
     const first = places.find((place) => place !== null)
-    if (first) return isPoint(first)
+    if (first) return first
   }
-  return false
+  return null
 }

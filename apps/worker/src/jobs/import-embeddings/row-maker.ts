@@ -1,7 +1,8 @@
 import { Warnings } from '@terrane/core/errors'
 import { dequantize } from '@terrane/embeddings/products'
 import type { VectorRows, VectorTable } from '@terrane/files/parquet'
-import { ringsOfPlace } from './places.ts'
+import { createCrsCatalogue, toLngLat } from '@terrane/tiling/raster'
+import { ringsOfPlace, type Convert } from './places.ts'
 import type { ImportedRows, ReadSummary, RowPlan } from './protocol.ts'
 import { instantOf, textOf } from './times.ts'
 
@@ -14,6 +15,7 @@ const UNIT_TOLERANCE = 2e-3
 export class RowMaker {
   readonly #table: VectorTable
   readonly #plan: RowPlan
+  readonly #convert: Convert
   readonly #groups: AsyncGenerator<VectorRows>
   readonly #warnings = new Warnings()
   #group: VectorRows | null = null
@@ -24,7 +26,8 @@ export class RowMaker {
   constructor(table: VectorTable, plan: RowPlan) {
     this.#table = table
     this.#plan = plan
-    const { own, id, datetimeColumn } = plan
+    const { own, id, datetimeColumn, srid, crs } = plan
+    this.#convert = toLngLat(srid, createCrsCatalogue(crs))
     this.#groups = table.read(own?.columns ?? [id, datetimeColumn].filter((name) => name !== null))
   }
 
@@ -88,7 +91,7 @@ export class RowMaker {
 
   #rings({ places, start }: VectorRows, row: number): readonly Float64Array[] | null {
     const wkb = places[row] ?? null
-    const place = wkb === null ? null : ringsOfPlace(wkb, this.#plan.groundSizeMeters)
+    const place = wkb === null ? null : ringsOfPlace(wkb, this.#plan.groundSizeMeters, this.#convert)
     if (place === null) {
       const message = 'Rows without a place in longitude and latitude that is a point or an area were left out.'
       this.#warnings.count('ROWS_WITHOUT_PLACE', message, start + row + 1)

@@ -1,5 +1,5 @@
 import type { RasterCrs } from '../raster-info.ts'
-import { createCrsCatalogue } from './catalogue.ts'
+import { createCrsCatalogue, type CrsCatalogue } from './catalogue.ts'
 import { converterOf } from './converter.ts'
 import { withShiftAt } from './datum-shifts.ts'
 import { byCode } from './resolve.ts'
@@ -18,9 +18,12 @@ export type CrsBounds = readonly [number, number, number, number]
  * toLngLat(3857)(1_113_194.9, 0) // [10, 0]
  * ```
  */
-export function toLngLat(epsg: number): (x: number, y: number) => Position {
+export function toLngLat(
+  epsg: number,
+  catalogue: CrsCatalogue = createCrsCatalogue(),
+): (x: number, y: number) => Position {
   if (epsg === 4326) return (x, y) => [x, y]
-  const crs = byCode(epsg, null, createCrsCatalogue())
+  const crs = byCode(epsg, null, catalogue)
   return (x, y) => {
     const { inverse } = converterOf(crs.definition)
     // A datum with several shifts uses the shift at this position.

@@ -49,6 +49,11 @@ export function isPlainLngLat({ definition }: RasterCrs): boolean {
   return !definition.includes('+towgs84=') || /\+towgs84=0,0,0(?![,.\d])/.test(definition)
 }
 
+/** Whether positions are on the datum of WGS 84; a definition with an ellipsoid of its own and no `+towgs84` has a datum without a published shift. */
+export function isShifted({ definition }: RasterCrs): boolean {
+  return !definition.includes('+a=') || /\+(?:towgs84|nadgrids)=/.test(definition)
+}
+
 /** Label of a CRS in stored records. */
 export function crsLabel({ epsg, name, definition }: RasterCrs): string {
   return epsg === null ? definition : `EPSG:${epsg} (${name})`

@@ -268,6 +268,8 @@ describe('the EPSG table', () => {
     [22_279, [-46_785, 3_652_569], [19.50000095023065, -33.00000150997262]],
     [29_373, [-104_017, -110_443], [13.999995987110992, -20.9999997849145]],
     [8352, [1_058_146, 703_011], [15.000002368945882, 50.00000298470363]],
+    // No shift of its datum is published.
+    [25_231, [156_130, 1_233_190], [-0.14768787251235596, 11.140138894547848]],
   ])('EPSG:%i is within a millimeter of PROJ', (epsg, point, [lng, lat]) => {
     const { definition, residual } = findInTable(epsg)!
     expect(residual).toBeLessThan(0.001)

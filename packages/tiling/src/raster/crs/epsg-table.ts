@@ -7,7 +7,7 @@ export interface TableEntry {
   /** Largest distance from PROJ in the area of use, in meters; null where it cannot be computed. */
   readonly residual: number | null
   /**
-   * Null where the residual is too large to use it. With `+towgs84=@code` the shift depends on the position
+   * Null where the residual is too large to use it. Without `+towgs84` no shift is published. With `+towgs84=@code` the shift depends on the position
    * (datum-shifts.ts).
    */
   readonly definition: string | null

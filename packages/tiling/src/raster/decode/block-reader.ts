@@ -121,12 +121,16 @@ function shapeOf(level: RasterLevel, index: number): BlockShape {
   }
 }
 
-/** A value outside the range of the type is clamped, as in GDAL. */
 function emptyBlock(level: RasterLevel, value: number): Samples {
   const { blockWidth, blockHeight, sampleType } = level
   const block = allocateSamples(sampleType, blockWidth * blockHeight * (level.planar ? 1 : level.samplesPerPixel))
-  if (sampleType.startsWith('float')) return block.fill(value)
-  const values = 2 ** (8 * block.BYTES_PER_ELEMENT)
+  return block.fill(emptySample(level, value))
+}
+
+/** The sample of sparse blocks. A value outside the range of the type is clamped, as in GDAL. */
+export function emptySample({ sampleType }: Pick<RasterLevel, 'sampleType'>, value: number): number {
+  if (sampleType.startsWith('float')) return sampleType === 'float64' ? value : Math.fround(value)
+  const values = 2 ** (8 * SAMPLE_BYTES[sampleType])
   const low = sampleType.startsWith('u') ? 0 : -values / 2
-  return block.fill(Math.max(low, Math.min(low + values - 1, Math.round(value))))
+  return Math.max(low, Math.min(low + values - 1, Math.round(value)))
 }

@@ -1,4 +1,4 @@
-import { createBlockReader } from '../decode/block-reader.ts'
+import { createBlockReader, emptySample } from '../decode/block-reader.ts'
 import { storedNodata } from '../stored-nodata.ts'
 import { bandOutOfRange, unsupportedLayout } from '../errors.ts'
 import type { RasterInfo } from '../raster-info.ts'
@@ -43,9 +43,11 @@ export function startPool(raster: RasterInfo, request: PoolRequest): { readonly 
  */
 export async function poolGeoTiff(source: ByteSource, raster: RasterInfo, request: PoolRequest): Promise<Pool> {
   const { zones, bands, onProgress } = request
-  const { pool, rule } = startPool(raster, request)
+  const { pool } = startPool(raster, request)
   const { blocksAcross, blocksDown, blockWidth, blockHeight, width, height, planar, samplesPerPixel } = raster
-  const reader = createBlockReader({ source, level: raster, name: 'image', empty: rule.nodata ?? 0, cacheBytes: 0 })
+  const isUnwritten = (index: number): boolean => raster.blockByteCounts[index] === 0
+  const empty = emptySample(raster, request.rule.nodata ?? 0)
+  const reader = createBlockReader({ source, level: raster, name: 'image', empty, cacheBytes: 0 })
   const cells = blocksAcross * blocksDown
   // Consecutive bands of the file are read in one pass.
   const isInOrder = bands.every((band, i) => band === bands[0]! + i)
@@ -57,10 +59,19 @@ export async function poolGeoTiff(source: ByteSource, raster: RasterInfo, reques
     if (!hasZones(zones, rect)) continue
     if (planar) {
       for (const [channel, band] of bands.entries()) {
+        const at = { ...rect, firstChannel: channel, channels: 1 }
+        if (isUnwritten(band * cells + cell)) {
+          pool.addConstant(at, empty)
+          continue
+        }
         const samples = await reader.read(band * cells + cell)
         const steps = { pixelStep: 1, rowStep: blockWidth, bandStep: 0, start: 0 }
-        pool.add({ ...rect, ...steps, samples, firstChannel: channel, channels: 1 })
+        pool.add({ ...at, ...steps, samples })
       }
+      continue
+    }
+    if (isUnwritten(cell)) {
+      pool.addConstant({ ...rect, firstChannel: 0, channels: bands.length }, empty)
       continue
     }
     const samples = await reader.read(cell)

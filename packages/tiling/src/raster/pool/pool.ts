@@ -1,14 +1,18 @@
 import { valuesNotFinite } from '../errors.ts'
 import type { Samples } from '../raster-info.ts'
+import {
+  byteSamples,
+  byteTable,
+  missingIn,
+  MOST_PIXELS,
+  sumBytes,
+  withoutMissing,
+  type ByteSamples,
+} from './byte-sums.ts'
 import type { Zones } from './zones.ts'
 
 /** Statistic of a zone's values. */
 export type Statistic = 'mean' | 'max' | 'std'
-
-/** Summand of a pixel without a value, larger than any sum of the whole numbers of a run. */
-const MISSING = 2 ** 36
-/** Maximum number of pixels of one sum. */
-const MOST_PIXELS = 1 << 16
 
 /** Conversion of stored numbers to values. */
 export interface ValueRule {
@@ -29,10 +33,12 @@ interface PixelRun {
   readonly target: number
 }
 
-interface Stride {
-  readonly start: number
-  readonly end: number
-  readonly step: number
+/** Sums of the values of a channel in a run. */
+interface RunSum {
+  readonly sum: number
+  readonly squares: number
+  readonly count: number
+  readonly most: number
 }
 
 export interface PoolOptions {
@@ -41,19 +47,23 @@ export interface PoolOptions {
   readonly bytes: 'int8' | 'uint8' | null
 }
 
-/** Samples of a rectangle of the raster. Steps count samples from pixel to pixel, row to row and band to band. */
-export interface PixelBlock {
+/** A rectangle of the raster. */
+interface BlockRect {
   readonly x: number
   readonly y: number
   readonly width: number
   readonly height: number
+  /** Channels of the block: index of the first, and number of consecutive channels. */
+  readonly firstChannel: number
+  readonly channels: number
+}
+
+/** Samples of a rectangle of the raster. Steps count samples from pixel to pixel, row to row and band to band. */
+export interface PixelBlock extends BlockRect {
   readonly samples: Samples
   readonly pixelStep: number
   readonly rowStep: number
   readonly bandStep: number
-  /** Channels of the block: index of the first, and number of consecutive channels. */
-  readonly firstChannel: number
-  readonly channels: number
   /** Offset of the first sample in `samples`. */
   readonly start: number
 }
@@ -73,7 +83,9 @@ export class Pool {
   readonly #most: Float64Array | null
   readonly #counts: Float64Array
   /** Table of the summands of all byte values, if only means of bytes are requested. */
-  readonly #table: Float64Array | null
+  readonly #table: Int32Array | null
+  /** Sums of a run of bytes, by channel. */
+  readonly #totals: Int32Array
 
   constructor(zones: Zones, channels: number, rule: ValueRule, options: PoolOptions) {
     const numbers = zones.count * channels
@@ -86,26 +98,37 @@ export class Pool {
     this.#squares = options.statistics.includes('std') ? new Float64Array(numbers) : null
     this.#most = options.statistics.includes('max') ? new Float64Array(numbers).fill(-Infinity) : null
     const isPlain = this.#squares === null && this.#most === null && !(rule.isSquare && rule.offset !== 0)
-    this.#table = options.bytes !== null && isPlain ? tableOf(rule, options.bytes) : null
+    this.#table = options.bytes !== null && isPlain ? byteTable(rule, options.bytes) : null
+    this.#totals = new Int32Array(channels)
   }
 
   /** @throws VALUES_NOT_FINITE for a finite number whose value is not */
   add(block: PixelBlock): void {
+    const bytes = byteSamples(block.samples)
+    this.#runs(block, (row, column, run) => {
+      const part = { ...run, at: block.start + row * block.rowStep + column * block.pixelStep }
+      if (this.#table === null) this.#addAny(block, part)
+      else this.#addBytes(bytes, block, part)
+    })
+  }
+
+  /** Adds a rectangle whose samples are all the same; nodata and what is not finite add nothing. */
+  addConstant(block: BlockRect, stored: number): void {
+    if (stored === this.#rule.nodata || !Number.isFinite(stored)) return
+    this.#runs(block, (_row, _column, run) => this.#addStored(stored, block.channels, run))
+  }
+
+  /** The runs of a block, with their row and column in it. */
+  #runs(block: BlockRect, visit: (row: number, column: number, run: Omit<PixelRun, 'at'>) => void): void {
     const { rowStarts, starts, ends, zones } = this.#zones
     const right = block.x + block.width
-    const { samples } = block
-    const bytes = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)
     for (let row = 0; row < block.height; row++) {
       const y = block.y + row
       for (let run = rowStarts[y]!; run < rowStarts[y + 1]!; run++) {
         const end = Math.min(ends[run]!, right)
         for (let from = Math.max(starts[run]!, block.x); from < end; from += MOST_PIXELS) {
-          const to = Math.min(end, from + MOST_PIXELS)
-          const at = block.start + row * block.rowStep + (from - block.x) * block.pixelStep
-          const target = zones[run]! * this.#channels + block.firstChannel
-          const part = { at, pixels: to - from, target }
-          if (this.#table === null) this.#addAny(block, part)
-          else this.#addBytes(bytes, block, part)
+          const pixels = Math.min(end, from + MOST_PIXELS) - from
+          visit(row, from - block.x, { pixels, target: zones[run]! * this.#channels + block.firstChannel })
         }
       }
     }
@@ -150,64 +173,82 @@ export class Pool {
     return Math.sqrt(Math.max(0, this.#squares![at]! / count - mean * mean))
   }
 
-  /** Channel by channel, so that a run of pixels with many channels stays in the fastest cache. */
-  #addBytes(bytes: Uint8Array, { pixelStep, bandStep, channels }: PixelBlock, run: PixelRun): void {
+  #addBytes(bytes: ByteSamples, { pixelStep, bandStep, channels }: PixelBlock, { at, pixels, target }: PixelRun): void {
+    sumBytes(bytes, this.#table!, { at, pixels, pixelStep, bandStep, channels }, this.#totals)
     for (let c = 0; c < channels; c++) {
-      const start = run.at + c * bandStep
-      const total = sumOf(bytes, this.#table!, { start, end: start + run.pixels * pixelStep, step: pixelStep })
-      const missing = Math.round(total / MISSING)
-      this.#sums[run.target + c]! += total - missing * MISSING
-      this.#counts[run.target + c]! += run.pixels - missing
+      const total = this.#totals[c]!
+      const missing = missingIn(total)
+      this.#sums[target + c]! += withoutMissing(total, missing)
+      this.#counts[target + c]! += pixels - missing
     }
   }
 
-  #addAny({ samples, pixelStep, bandStep, channels }: PixelBlock, run: PixelRun): void {
+  /** Channel by channel, with sums in registers. */
+  #addAny(block: PixelBlock, run: PixelRun): void {
+    const { samples, pixelStep, bandStep, channels } = block
     const { scale, offset, isSquare, nodata } = this.#rule
-    for (let p = 0; p < run.pixels; p++) {
-      for (let c = 0; c < channels; c++) {
-        const stored = samples[run.at + p * pixelStep + c * bandStep]!
+    const isPlain = scale === 1 && offset === 0 && !isSquare
+    const isSum = isPlain && nodata === null && this.#squares === null && this.#most === null
+    for (let c = isSum ? this.#addSums(block, run) : 0; c < channels; c++) {
+      let [sum, squares, count, most] = [0, 0, 0, -Infinity]
+      const start = run.at + c * bandStep
+      const end = start + run.pixels * pixelStep
+      for (let at = start; at < end; at += pixelStep) {
+        const stored = samples[at]!
         if (stored === nodata) continue
-        const linear = stored * scale + offset
-        const value = isSquare ? Math.sign(linear) * linear * linear : linear
-        if (!Number.isFinite(value)) {
+        const value = isPlain ? stored : valueOf(stored, scale, offset, isSquare)
+        // The difference of NaN or an infinity to itself is NaN.
+        if (value - value !== 0) {
           if (Number.isFinite(stored)) throw valuesNotFinite(this.#rule)
           continue
         }
-        const i = run.target + c
-        this.#sums[i]! += value
-        this.#counts[i]!++
-        if (this.#squares) this.#squares[i]! += value * value
-        if (this.#most && value > this.#most[i]!) this.#most[i] = value
+        sum += value
+        squares += value * value
+        count++
+        if (value > most) most = value
       }
+      this.#addSum(run.target + c, { sum, squares, count, most })
     }
   }
-}
 
-/**
- * Stored numbers of byte values, or their signed squares: whole numbers, so that one sum can also count missing pixels.
- */
-function tableOf({ isSquare, nodata }: ValueRule, bytes: 'int8' | 'uint8'): Float64Array {
-  return Float64Array.from({ length: 256 }, (_, bits) => {
-    const stored = bytes === 'int8' && bits > 127 ? bits - 256 : bits
-    if (stored === nodata) return MISSING
-    return isSquare ? stored * Math.abs(stored) : stored
-  })
-}
-
-/** Four independent sums, because consecutive additions to one sum wait for each other. */
-function sumOf(bytes: Uint8Array, table: Float64Array, { start, end, step }: Stride): number {
-  let a = 0
-  let b = 0
-  let c = 0
-  let d = 0
-  let at = start | 0
-  const last = end - 3 * step
-  for (; at < last; at += 4 * step) {
-    a += table[bytes[at] as number] as number
-    b += table[bytes[at + step] as number] as number
-    c += table[bytes[at + 2 * step] as number] as number
-    d += table[bytes[at + 3 * step] as number] as number
+  /** Sums four channels at once while all values are finite, as their sums are then. Returns the number of summed channels. */
+  #addSums({ samples, pixelStep, bandStep, channels }: PixelBlock, { at, pixels, target }: PixelRun): number {
+    const length = pixels * pixelStep
+    for (let c = 0; c + 4 <= channels; c += 4) {
+      let [p, q, r, s] = [0, 0, 0, 0]
+      const start = at + c * bandStep
+      for (let i = start; i < start + length; i += pixelStep) {
+        p += samples[i]!
+        q += samples[i + bandStep]!
+        r += samples[i + 2 * bandStep]!
+        s += samples[i + 3 * bandStep]!
+      }
+      if (!Number.isFinite(p + q + r + s)) return c
+      for (const [k, sum] of [p, q, r, s].entries()) {
+        this.#sums[target + c + k]! += sum
+        this.#counts[target + c + k]! += pixels
+      }
+    }
+    return channels - (channels % 4)
   }
-  for (; at < end; at += step) a += table[bytes[at] as number] as number
-  return a + b + (c + d)
+
+  #addSum(at: number, { sum, squares, count, most }: RunSum): void {
+    this.#sums[at]! += sum
+    this.#counts[at]! += count
+    if (this.#squares) this.#squares[at]! += squares
+    if (this.#most && most > this.#most[at]!) this.#most[at] = most
+  }
+
+  #addStored(stored: number, channels: number, { target, pixels }: Omit<PixelRun, 'at'>): void {
+    const { scale, offset, isSquare } = this.#rule
+    const square = isSquare ? stored * Math.abs(stored) : stored
+    const value = this.#table === null ? valueOf(stored, scale, offset, isSquare) : square
+    const sum = { sum: value * pixels, squares: value * value * pixels, count: pixels, most: value }
+    for (let c = 0; c < channels; c++) this.#addSum(target + c, sum)
+  }
+}
+
+function valueOf(stored: number, scale: number, offset: number, isSquare: boolean): number {
+  const linear = stored * scale + offset
+  return isSquare ? Math.abs(linear) * linear : linear
 }
