@@ -87,14 +87,18 @@ async function hasDefault(session: Session, { schema, table }: Collection, { nam
   return rows.length > 0
 }
 
-/** Changes a feature; a replacement sets omitted properties to their defaults. @throws FEATURE_NOT_FOUND */
+/**
+ * Changes a feature; a replacement sets omitted properties to their defaults. The id of the path counts: one in the body
+ * is ignored (requirements create-replace-delete/put-rid and update/rid).
+ *
+ * @throws FEATURE_NOT_FOUND
+ */
 export async function changeFeature(
   session: Session,
   collection: Collection,
   id: string,
   { sent, crs, isPart }: { readonly sent: Sent; readonly crs: Crs; readonly isPart: boolean },
 ): Promise<void> {
-  if (sent.id !== null && sent.id !== id) throw badFeature(`its id is ${sent.id}, and not that of the path`)
   const { properties, geometryColumn, source } = collection
   const parameters = new Parameters()
   const body = parameters.add(sent.json)
