@@ -220,8 +220,12 @@ const CORE: readonly Case[] = [
   ],
   [
     'fc-bbox-response',
-    () => Promise.all([idsOf('bbox=11.015,47,11.045,49'), idsOf('bbox=11.015,47,0,11.045,49,9')]),
+    () =>
+      Promise.all(
+        ['11.015,47,11.045,49', '11.015,47,0,11.045,49,9', '11.015, 47, 11.045, 49'].map((box) => idsOf(`bbox=${box}`)),
+      ),
     [
+      [2, 3, 4],
       [2, 3, 4],
       [2, 3, 4],
     ],
@@ -1266,7 +1270,7 @@ const CHANGES: readonly Case[] = [
   ],
   [
     'create-replace-delete/options-response',
-    // What the role may not do is no part of the list.
+    // The list has no method that the role may not use.
     async () => (await ask(MADE, { method: 'OPTIONS', headers: { apikey: origin.keys.anon } })).headers.get('allow'),
     'GET, HEAD, OPTIONS',
   ],

@@ -86,7 +86,7 @@ export function keyValue({ key }: Collection, id: string, parameters: Parameters
 
 function bboxConditions(text: string | null, crs: Crs, collection: Collection): string[] {
   if (text === null) return []
-  const numbers = text.split(',').map((part) => (NUMBER.test(part) ? Number(part) : Number.NaN))
+  const numbers = text.split(',').map((part) => (NUMBER.test(part.trim()) ? Number(part) : Number.NaN))
   if ((numbers.length !== 4 && numbers.length !== 6) || !numbers.every(Number.isFinite))
     throw badParameter('bbox', 'four or six numbers are wanted: west,south,east,north')
   const boxes = envelopesOf(numbers, crs, (detail) => badParameter('bbox', detail))

@@ -46,7 +46,7 @@ function isBlank(text: string | undefined): boolean {
   return (text ?? '').trim() === ''
 }
 
-/** A line of years below a line of groups, of which only the first column of each has a name. */
+/** A line of years below a line of groups, where only the first column of a group has a name. */
 function yearsBelowGroups(names: readonly string[], [line = [], ...data]: readonly string[][]): HeaderLines | null {
   const unnamed = [...names.keys()].filter((i) => names[i]!.trim() === '')
   const areYears = unnamed.length > 1 && unnamed.every((i) => YEAR.test((line[i] ?? '').trim()))
