@@ -51,7 +51,8 @@ export async function requireMatch(
   const tag = await lockedTag(request, session, collection, id).catch((error: unknown) => {
     throw error instanceof RestError && error.status === 404 ? featureChanged(id) : error
   })
-  const tags = new Set(wanted.split(',').map((one) => one.trim().replace(ENCODING, '"')))
+  const named = wanted.split(',').map((one) => one.trim())
+  const tags = new Set([...named, ...named.map((one) => one.replace(ENCODING, '"'))])
   if (!tags.has('*') && !tags.has(tag)) throw featureChanged(id)
 }
 
