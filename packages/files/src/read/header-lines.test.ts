@@ -22,6 +22,8 @@ test.each([
   ['numbers from the first row on', 'place,height\nA,1\nB,2\nC,3'],
   ['texts alone', 'name,town\nA,Rome\nB,Oslo\nC,Bern'],
   ['a first row without values', 'name,height,width\nA,n/a,unknown\nB,1,2\nC,3,4'],
+  ['a first row without values in German', 'name,height,width\nA,k. A.,keine Angabe\nB,1,2\nC,3,4'],
+  ['a first row without values in French', 'name,height,width\nA,inconnu,n.c.\nB,1,2\nC,3,4'],
   ['a first row with one text among numbers below', 'name,height\nA,closed\nB,1\nC,2'],
   ['an empty first row', 'name,height\n,\nB,1\nC,2'],
   ['no row below', 'name,height,width\nplace,m,m'],

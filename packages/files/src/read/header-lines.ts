@@ -7,7 +7,7 @@ const MOST_LINES = 3
 const LEAST_ROWS = 2
 /** Texts in place of a missing value. */
 const MISSING =
-  /^(?:n\.?\/?[ad]\.?|nan|nul+|none|nil|unknown|undefined|missing|not (?:available|applicable|reported|known)|no data|-+|\.+|…|–|—|\?+|x+|\*+|:|#\S*)?$/i
+  /^(?:n\.?\/?[ad]\.?|nan|nul+|none|nil|unknown|undefined|missing|not (?:available|applicable|reported|known|measured)|no (?:data|value|answer)|closed|open|k\. ?a\.?|keine? (?:angaben?|daten|wert)|unbekannt|entfällt|offen|fehlt|leer|inconnue?|n\.? ?[cs]\.?|s\/[do]|sin datos?|desconocid[oa]|nessun dato|brak danych|onbekend|-+|\.+|…|–|—|\?+|x+|\*+|:|#\S*)?$/i
 /** A unit as headers have it: in brackets, or a sign. */
 const UNIT = /^(?:[[(].*[\])]|%|[€$£¥°]\S*)$/
 
