@@ -136,9 +136,16 @@ function sameKind(a: Value, b: Value, scope: Scope): string {
 }
 
 function likeSql([left, right]: readonly Node[], scope: Scope): string {
-  const [text, pattern] = [valueOf(left!, scope), valueOf(right!, scope)]
+  const [text, pattern] = [valueOf(left!, scope), valueOf(patternOf(right!), scope)]
   if (kindOf(text) !== 'text' || kindOf(pattern) !== 'text') throw badFilter('like compares texts')
   return `(${valueSql(text, pattern, scope)} like ${valueSql(pattern, text, scope)})`
+}
+
+/** A pattern in which a backslash that escapes nothing is itself: SQL leaves it out. */
+function patternOf(node: Node): Node {
+  if (typeof node === 'string') return node.replaceAll(/\\[%_\\]|\\/g, (found) => (found.length > 1 ? found : '\\\\'))
+  const call = callOf(node)
+  return call && Object.hasOwn(FOLDS, call.op) ? { ...call, args: call.args.map(patternOf) } : node
 }
 
 /** @throws BAD_FILTER for a property that is no queryable */

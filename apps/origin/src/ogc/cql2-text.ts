@@ -47,6 +47,11 @@ const CONTROLS: Readonly<Record<string, string>> = {
   r: '\r',
 }
 
+/** A letter that a backslash does not escape. */
+const KEPT = /[^abtnvfr'\\%_]/
+/** A path that begins with a drive or a server. */
+const PATH = /^(?:[a-z]:\\(?!\\)|\\\\[^\\]+\\(?![\\']))/i
+
 interface Token {
   readonly kind: 'text' | 'name' | 'number' | 'word' | 'sign' | 'end'
   readonly value: string
@@ -207,8 +212,16 @@ class Parser {
   }
 }
 
-/** A text without its escapes. Other letters behind a backslash stay with it. */
+/**
+ * A text without its escapes. Other letters behind a backslash stay with it.
+ *
+ * @throws BAD_FILTER for single backslashes that may be meant as themselves: in a path such as `C:\temp`, which has a tab
+ *   by the standard, and beside ones that escape nothing
+ */
 function unescaped(text: string, isPattern: boolean): string {
+  const letters = [...text.matchAll(/\\([^])/g)].map(([, letter]) => letter!)
+  const isMixed = letters.some((letter) => letter in CONTROLS) && letters.some((letter) => KEPT.test(letter))
+  if (isMixed || PATH.test(text)) throw badFilter(`write \\\\ for each backslash in '${text.slice(0, 100)}'`)
   return text.replaceAll(/''|\\([^])/g, (pair, letter: string | undefined) => {
     if (letter === undefined || letter === "'") return "'"
     if (letter === '\\') return isPattern ? pair : letter

@@ -11,12 +11,12 @@ import { RestError } from '../rest/errors.ts'
 import { findCollection, type Collection } from './collection.ts'
 import { systemOf } from './crs.ts'
 import { GEOJSON } from './documents.ts'
-import { changeFeature, createFeature, deleteFeature, readFeature } from './edit.ts'
+import { changeFeature, createFeature, readFeature } from './edit.ts'
 import { noCollection, noType, notEditable } from './errors.ts'
 import { readItemsQuery } from './items-query.ts'
 import { AS_GEOJSON, AS_ROWS, readItem, readPage, type FeatureRow, type Page } from './items.ts'
 import { asksForPage, baseOf, ownLinks, readKnown, selfOf, sendPage, sendText } from './respond.ts'
-import { itemLinks, itemTag, itemText, requireMatch } from './versions.ts'
+import { itemLinks, itemTag, itemText, removeMatch, requireMatch } from './versions.ts'
 
 export type FeatureDeps = Pick<RestDeps, 'database' | 'schemas' | 'limits'>
 
@@ -71,7 +71,7 @@ function whileThere(deps: FeatureDeps, handler: Handler) {
 }
 
 async function sendItems(deps: FeatureDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const isPage = asksForPage(request)
+  const isPage = asksForPage(request, GEOJSON)
   const { page, crs, id } = await withCollection(deps, request, true, async (session, collection) => {
     const parameters = new Parameters()
     const query = { ...readItemsQuery(request, collection, mostOf(deps), parameters), parameters }
@@ -107,7 +107,7 @@ function aboutPage(request: FastifyRequest, id: string, page: Page<unknown>, isP
     { rel: 'collection', href: collection, type: 'application/json' },
   ]
   if (page.next !== null) {
-    self.searchParams.delete('offset')
+    for (const name of ['offset', 'startindex']) self.searchParams.delete(name)
     self.searchParams.set(...page.next)
     links.push({ rel: 'next', href: self.href, type: isPage ? 'text/html' : GEOJSON, title: 'Following features' })
   }
@@ -120,7 +120,7 @@ function aboutPage(request: FastifyRequest, id: string, page: Page<unknown>, isP
 }
 
 async function sendItem(deps: FeatureDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const isPage = asksForPage(request)
+  const isPage = asksForPage(request, GEOJSON)
   const given = readKnown(request, ['crs'])
   const { text, crs, collection } = await withCollection(deps, request, true, async (session, found) => {
     const system = systemOf('crs', given.get('crs'), found.systems)
@@ -174,8 +174,7 @@ async function remove(deps: FeatureDeps, request: FastifyRequest, reply: Fastify
   readKnown(request)
   await withCollection(deps, request, false, async (session, collection) => {
     if (!collection.may.delete) throw notEditable(collection.id, 'DELETE')
-    await requireMatch(request, session, collection, idOf(request))
-    await deleteFeature(session, collection, idOf(request))
+    await removeMatch(request, session, collection, idOf(request))
   })
   return reply.code(204).send()
 }

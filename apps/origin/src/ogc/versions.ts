@@ -6,12 +6,14 @@ import { RestError } from '../rest/errors.ts'
 import type { Collection } from './collection.ts'
 import { CRS84 } from './crs.ts'
 import { GEOJSON } from './documents.ts'
-import { featureChanged } from './errors.ts'
-import { keyCondition, readItem } from './items.ts'
+import { featureChanged, noFeature } from './errors.ts'
+import { isNoValue, keyCondition, readItem, removeItem } from './items.ts'
 import { baseOf, ownLinks } from './respond.ts'
 
 /** End of an ETag of an encoded answer. */
 const ENCODING = /-(?:br|gzip)"$/
+/** SQLSTATE of a lock that a view cannot have. */
+const NOT_SUPPORTED = '0A000'
 
 /** Links of a feature to itself and to its collection. */
 export function itemLinks(request: FastifyRequest, { id }: Collection, isPage: boolean): readonly object[] {
@@ -31,12 +33,16 @@ export async function itemTag(
   collection: Collection,
   id: string,
 ): Promise<string> {
-  const text = await readItem(session, collection, id, CRS84)
+  return itemTagOf(request, collection, await readItem(session, collection, id, CRS84))
+}
+
+function itemTagOf(request: FastifyRequest, collection: Collection, text: string): string {
   return tagOf(itemText(text, itemLinks(request, collection, false)))
 }
 
 /**
- * Evaluates `If-Match` (RFC 9110, 13.1.1) and locks the row until the end of the transaction.
+ * Evaluates `If-Match` (RFC 9110, 13.1.1) and locks the row until the end of the transaction, so that it is the one that is
+ * changed. A caller without the right to update cannot lock it: {@link removeMatch} compares the removed row.
  *
  * @throws FEATURE_CHANGED if the header names no ETag of the present feature
  */
@@ -51,17 +57,40 @@ export async function requireMatch(
   const tag = await lockedTag(request, session, collection, id).catch((error: unknown) => {
     throw error instanceof RestError && error.status === 404 ? featureChanged(id) : error
   })
-  const named = wanted.split(',').map((one) => one.trim())
-  const tags = new Set([...named, ...named.map((one) => one.replace(ENCODING, '"'))])
-  if (!tags.has('*') && !tags.has(tag)) throw featureChanged(id)
+  if (!isNamed(wanted, tag)) throw featureChanged(id)
+}
+
+/** Removes a feature that `If-Match` names. @throws FEATURE_CHANGED, FEATURE_NOT_FOUND */
+export async function removeMatch(
+  request: FastifyRequest,
+  session: Session,
+  collection: Collection,
+  id: string,
+): Promise<void> {
+  await requireMatch(request, session, collection, id)
+  const removed = await removeItem(session, collection, id)
+  if (!isNamed(request.headers['if-match'] ?? '*', itemTagOf(request, collection, removed))) throw featureChanged(id)
+}
+
+/** Whether a list of ETags or `*` names a strong ETag; weak ones never do. */
+function isNamed(wanted: string, tag: string): boolean {
+  const named = [...wanted.matchAll(/(?:W\/)?"[^"]*"/g)].map(([one]) => one)
+  return wanted.trim() === '*' || named.some((one) => one === tag || one.replace(ENCODING, '"') === tag)
 }
 
 async function lockedTag(request: FastifyRequest, session: Session, collection: Collection, id: string) {
-  // Only tables have a primary key, and a lock needs the right to update.
-  if (collection.isUnique && collection.may.update) {
+  if (collection.may.update) {
     const parameters = new Parameters()
     const where = keyCondition(collection, id, parameters)
-    await session.query(`select from ${collection.source} as source where ${where} for update`, parameters.values)
+    await session.query('savepoint locked')
+    await session
+      .query(`select from ${collection.source} as source where ${where} for update`, parameters.values)
+      .catch(async (error: unknown) => {
+        if (isNoValue(error)) throw noFeature(id)
+        // Views that are changed by a trigger may have groups, whose rows cannot be locked.
+        if ((error as { code?: unknown }).code !== NOT_SUPPORTED) throw error
+        await session.query('rollback to locked')
+      })
   }
   return itemTag(request, session, collection, id)
 }
