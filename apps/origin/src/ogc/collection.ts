@@ -134,14 +134,22 @@ export async function findCollection(session: Queryable, schema: string, table: 
   }
 }
 
-/** Names of properties by collection id, for all collections of some schemas, as far as the caller may read them. */
+/** The properties of a collection. */
+export interface CollectionProperties {
+  readonly id: string
+  readonly properties: readonly Pick<Column, 'name' | 'kind' | 'labels'>[]
+}
+
+/** The properties of all collections of some schemas, as far as the caller may read them. */
 export async function listProperties(
   session: Queryable,
   schemas: readonly string[],
-): Promise<readonly { readonly id: string; readonly names: readonly string[] }[]> {
-  const { rows } = await session.query<{ id: string; names: string[] }>(
+): Promise<readonly CollectionProperties[]> {
+  const { rows } = await session.query<{ id: string; columns: Omit<Column, 'kind'>[] }>(
     `select n.nspname || '.' || c.relname as id,
-       coalesce(json_agg(a.attname order by a.attnum) filter (where t.typname <> all ($2)), '[]') as names
+       coalesce(json_agg(json_build_object('name', a.attname, 'typeName', t.typname,
+         'labels', (select json_agg(e.enumlabel order by e.enumsortorder) from pg_enum e where e.enumtypid = t.oid))
+         order by a.attnum) filter (where t.typname <> all ($2)), '[]') as columns
      from pg_class c join pg_namespace n on n.oid = c.relnamespace
      join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
      join pg_type t on t.oid = a.atttypid
@@ -150,5 +158,8 @@ export async function listProperties(
      group by 1 having bool_or(t.typname in ('geometry', 'geography')) order by 1`,
     [schemas, [...NEVER_SHOWN]],
   )
-  return rows
+  return rows.map(({ id, columns }) => ({
+    id,
+    properties: columns.map(({ name, typeName, labels }) => ({ name, kind: KINDS[typeName] ?? 'other', labels })),
+  }))
 }

@@ -1,12 +1,13 @@
 import { quoteIdentifier } from '@terrane/database'
 import type { Parameters } from '@terrane/database/rest-query'
 import type { Collection, Column, Kind } from './collection.ts'
+import { FOLDS } from './cql2-fold.ts'
 import type { Node } from './cql2-text.ts'
 import { fromSystem, type Crs } from './crs.ts'
 import { badFilter } from './errors.ts'
 import { Numeral } from './exact-json.ts'
-import { envelopesOf, relationSql } from './space.ts'
-import { temporalSql, utcText, type Value } from './cql2-time.ts'
+import { envelopesOf, positionsOf, positionsOfWkt, relationSql, requireLatitudes } from './space.ts'
+import { hasEnds, temporalSql, utcText, type Value } from './cql2-time.ts'
 
 /** Context in which an expression is compiled. */
 export interface Scope {
@@ -117,6 +118,9 @@ function only(op: string, args: readonly Node[], count: number): readonly Node[]
 function isNullSql(node: Node, scope: Scope): string {
   const column = columnOf(node, scope)
   if (column) return `(source.${quoteIdentifier(column.name)} is null)`
+  if (typeof node === 'object' && node !== null && 'interval' in node)
+    return `(not ${hasEnds(node, (arg) => valueOf(arg, scope), scope.parameters)})`
+  if (isShapeLiteral(node)) return `(${shapeSql(node, scope)} is null)`
   return `(${valueSql(valueOf(node, scope), null, scope)} is null)`
 }
 
@@ -132,9 +136,16 @@ function sameKind(a: Value, b: Value, scope: Scope): string {
 }
 
 function likeSql([left, right]: readonly Node[], scope: Scope): string {
-  const [text, pattern] = [valueOf(left!, scope), valueOf(right!, scope)]
+  const [text, pattern] = [valueOf(left!, scope), valueOf(patternOf(right!), scope)]
   if (kindOf(text) !== 'text' || kindOf(pattern) !== 'text') throw badFilter('like compares texts')
   return `(${valueSql(text, pattern, scope)} like ${valueSql(pattern, text, scope)})`
+}
+
+/** A pattern in which a backslash that escapes nothing is itself: SQL leaves it out. */
+function patternOf(node: Node): Node {
+  if (typeof node === 'string') return node.replaceAll(/\\[%_\\]|\\/g, (found) => (found.length > 1 ? found : '\\\\'))
+  const call = callOf(node)
+  return call && Object.hasOwn(FOLDS, call.op) ? { ...call, args: call.args.map(patternOf) } : node
 }
 
 /** @throws BAD_FILTER for a property that is no queryable */
@@ -161,10 +172,10 @@ function valueOf(node: Node, scope: Scope): Value {
     throw badFilter(`${column.name} is a geometry: ask about it with s_intersects and the like`)
   if (column) return columnValue(column)
   const call = callOf(node)
-  if (call?.op === 'casei') {
-    const value = valueOf(only('casei', call.args, 1)[0]!, scope)
-    if (kindOf(value) !== 'text') throw badFilter('casei takes a text')
-    return 'literal' in value ? { ...value, isFolded: true } : { sql: `lower(${value.sql})`, kind: 'text' }
+  if (call && Object.hasOwn(FOLDS, call.op)) {
+    const value = valueOf(only(call.op, call.args, 1)[0]!, scope)
+    if (kindOf(value) !== 'text') throw badFilter(`${call.op} takes a text`)
+    return { sql: FOLDS[call.op]!(valueSql(value, null, scope)), kind: 'text' }
   }
   if (call && Object.hasOwn(ARITHMETIC, call.op)) return arithmetic(call.op, only(call.op, call.args, 2), scope)
   if (call) return { sql: predicate(node, scope), kind: 'boolean' }
@@ -230,7 +241,7 @@ function valueSql(value: Value, beside: Value | null, { parameters }: Scope): st
     return `${text}::${numberType(literal, kind, typeName)}`
   if (typeof literal === 'boolean') return `${text}::boolean`
   if (kind === 'date') return `${text}::date`
-  return value.isFolded || typeName === 'uuid' ? `lower(${text}::text)` : `${text}::text`
+  return typeName === 'uuid' ? `lower(${text}::text)` : `${text}::text`
 }
 
 /** The type of a number that is compared with a column: the column's type if it can hold the number. */
@@ -244,6 +255,10 @@ function isShape(node: Node): boolean {
   return (
     typeof node === 'object' && node !== null && !Array.isArray(node) && ('coordinates' in node || 'geometries' in node)
   )
+}
+
+function isShapeLiteral(node: Node): boolean {
+  return isShape(node) || (typeof node === 'object' && node !== null && ('wkt' in node || 'bbox' in node))
 }
 
 /** SQL of a relation between two operands, each the column or a shape, in the reference system of the filter. */
@@ -262,10 +277,14 @@ function shapeSql(node: Node, scope: Scope): string | null {
   if (column && column.name !== collection.geometryColumn.name) throw badFilter(`${column.name} is no geometry`)
   if (column) return null
   const { wkt, bbox } = (node ?? {}) as { wkt?: unknown; bbox?: unknown }
-  if (typeof wkt === 'string' && WKT.test(wkt))
+  if (typeof wkt === 'string' && WKT.test(wkt)) {
+    requireLatitudes(positionsOfWkt(wkt), crs)
     return fromSystem(`st_geomfromtext(${parameters.add(wkt)}::text)`, crs, crs.srid)
-  if (isShape(node))
+  }
+  if (isShape(node)) {
+    requireLatitudes(positionsOf(node), crs)
     return fromSystem(`st_geomfromgeojson(${parameters.add(JSON.stringify(node))}::text)`, crs, crs.srid)
+  }
   if (Array.isArray(bbox) && (bbox.length === 4 || bbox.length === 6)) {
     const numbers = bbox.map((one) => (one instanceof Numeral ? Number(one.text) : (one as unknown)))
     if (numbers.every((one): one is number => Number.isFinite(one))) {

@@ -8,9 +8,9 @@ const MAX_LENGTH = 8192
 const MAX_DEPTH = 40
 /** One token: a text, a quoted name, a number, a name, an operator. */
 const TOKEN =
-  /\s*(?:('(?:[^']|'')*')|("(?:[^"]|"")*")|(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([\p{L}_][\p{L}\p{N}_.:]*)|(<>|<=|>=|[-+*/^%=<>(),]))/uy
+  /\s*(?:('(?:[^'\\]|''|\\[^])*')|("(?:[^"]|"")*")|(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([\p{L}_][\p{L}\p{N}_.:]*)|(<>|<=|>=|[-+*/^%=<>(),]))/uy
 const SHAPES = /^(?:point|linestring|polygon|multipoint|multilinestring|multipolygon|geometrycollection)$/i
-const CALLS = /^(?:casei|[st]_\w+)$/i
+const CALLS = /^(?:casei|accenti|[st]_\w+)$/i
 /** Precedence of operators; NOT is between AND and comparisons. */
 const BINDS: Readonly<Record<string, number>> = {
   or: 1,
@@ -36,6 +36,21 @@ const BINDS: Readonly<Record<string, number>> = {
   '^': 7,
 }
 const [COMPARISON, SUM] = [4, 5]
+/** Control characters by the letter behind a backslash (requirement cql2-text/escaping). */
+const CONTROLS: Readonly<Record<string, string>> = {
+  a: '\u0007',
+  b: '\b',
+  t: '\t',
+  n: '\n',
+  v: '\v',
+  f: '\f',
+  r: '\r',
+}
+
+/** A letter that a backslash does not escape. */
+const KEPT = /[^abtnvfr'\\%_]/
+/** A path that begins with a drive or a server. */
+const PATH = /^(?:[a-z]:\\(?!\\)|\\\\[^\\]+\\(?![\\']))/i
 
 interface Token {
   readonly kind: 'text' | 'name' | 'number' | 'word' | 'sign' | 'end'
@@ -55,6 +70,8 @@ class Parser {
   readonly #tokens: readonly Token[]
   #at = 0
   #depth = 0
+  /** Within the pattern of LIKE, where a backslash takes the meaning from %, _ and itself. */
+  #isPattern = false
 
   constructor(text: string) {
     this.#text = text
@@ -95,10 +112,10 @@ class Parser {
     }
     const negated = operator === 'not'
     const of = negated ? ['like', 'ilike', 'between', 'in'].find((word) => this.#take(word)) : operator
-    if (of === 'like') return not(negated, { op: 'like', args: [left, this.#expression(SUM)] })
+    if (of === 'like') return not(negated, { op: 'like', args: [left, this.#pattern()] })
     // `ilike` is from the draft and is sent by GDAL 3.10.
     if (of === 'ilike') {
-      const args = [left, this.#expression(SUM)].map((arg) => ({ op: 'casei', args: [arg] }))
+      const args = [left, this.#pattern()].map((arg) => ({ op: 'casei', args: [arg] }))
       return not(negated, { op: 'like', args })
     }
     if (of === 'between') {
@@ -111,6 +128,13 @@ class Parser {
     return { op: operator, args: [left, this.#expression(SUM)] }
   }
 
+  #pattern(): Node {
+    this.#isPattern = true
+    const pattern = this.#expression(SUM)
+    this.#isPattern = false
+    return pattern
+  }
+
   #operand(): Node {
     const { kind, value } = this.#next
     if (kind === 'sign' && value === '(') {
@@ -119,9 +143,10 @@ class Parser {
       this.#close()
       return inner
     }
-    if (kind === 'sign' && value === '-') {
+    if (kind === 'sign' && (value === '-' || value === '+')) {
       this.#at++
       const operand = this.#expression(7)
+      if (value === '+') return operand
       if (operand instanceof Numeral) return new Numeral(`-${operand.text}`.replace('--', ''))
       return typeof operand === 'number' ? -operand : { op: '*', args: [-1, operand] }
     }
@@ -129,7 +154,7 @@ class Parser {
     if (kind === 'end' || kind === 'sign') throw this.#unexpected('a property or a value')
     this.#at++
     if (kind === 'number') return numberOf(value)
-    return kind === 'text' ? value : { property: value }
+    return kind === 'text' ? unescaped(value, this.#isPattern) : { property: value }
   }
 
   #word(word: string): Node {
@@ -187,6 +212,23 @@ class Parser {
   }
 }
 
+/**
+ * A text without its escapes. Other letters behind a backslash stay with it.
+ *
+ * @throws BAD_FILTER for single backslashes that may be meant as themselves: in a path such as `C:\temp`, which has a tab
+ *   by the standard, and beside ones that escape nothing
+ */
+function unescaped(text: string, isPattern: boolean): string {
+  const letters = [...text.matchAll(/\\([^])/g)].map(([, letter]) => letter!)
+  const isMixed = letters.some((letter) => letter in CONTROLS) && letters.some((letter) => KEPT.test(letter))
+  if (isMixed || PATH.test(text)) throw badFilter(`write \\\\ for each backslash in '${text.slice(0, 100)}'`)
+  return text.replaceAll(/''|\\([^])/g, (pair, letter: string | undefined) => {
+    if (letter === undefined || letter === "'") return "'"
+    if (letter === '\\') return isPattern ? pair : letter
+    return CONTROLS[letter] ?? pair
+  })
+}
+
 /** Chains of AND or OR become one list, of any length. */
 function joined(left: Node, op: string, right: Node): Node {
   const isChain =
@@ -207,13 +249,7 @@ function tokensOf(text: string): Token[] {
     const found = TOKEN.exec(text)
     if (!found) throw badFilter(`${text.slice(from, from + 40)} cannot be read at ${from}`)
     const [, quoted, name, number, word, sign] = found
-    const value =
-      quoted?.slice(1, -1).replaceAll("''", "'") ??
-      name?.slice(1, -1).replaceAll('""', '"') ??
-      number ??
-      word ??
-      sign ??
-      ''
+    const value = quoted?.slice(1, -1) ?? name?.slice(1, -1).replaceAll('""', '"') ?? number ?? word ?? sign ?? ''
     const kind =
       quoted !== undefined
         ? 'text'

@@ -7,7 +7,7 @@ import type { Numeral } from './exact-json.ts'
 /** SQL of a value, or a literal that takes the type of the other operand. */
 export type Value =
   | { readonly sql: string; readonly kind: Kind; readonly typeName?: string }
-  | { readonly literal: string | number | Numeral | boolean; readonly isFolded?: boolean }
+  | { readonly literal: string | number | Numeral | boolean }
 
 /** Start and end of a time as SQL; both included. */
 interface Span {
@@ -47,6 +47,12 @@ export function temporalSql(
   if (!relation) return null
   const [a, b] = args.map((arg) => spanOf(arg, valueOf, parameters)) as [Span, Span]
   return `(${relation(a, b)})`
+}
+
+/** SQL of whether both ends of an interval have a value. */
+export function hasEnds(node: Node, valueOf: (node: Node) => Value, parameters: Parameters): string {
+  const { from, to } = spanOf(node, valueOf, parameters)
+  return `(${from} is not null and ${to} is not null)`
 }
 
 function spanOf(node: Node, valueOf: (node: Node) => Value, parameters: Parameters): Span {

@@ -21,13 +21,16 @@ export const CONFORMANCE: readonly string[] = [
   ...['filter', 'features-filter', 'queryables', 'queryables-query-parameters'].map(
     (name) => `${FEATURES}-3/1.0/conf/${name}`,
   ),
-  ...['create-replace-delete', 'update', 'features'].map((name) => `${FEATURES}-4/1.0/conf/${name}`),
+  ...['create-replace-delete', 'update', 'features', 'optimistic-locking-etags'].map(
+    (name) => `${FEATURES}-4/1.0/conf/${name}`,
+  ),
   ...[
     'cql2-text',
     'cql2-json',
     'basic-cql2',
     'advanced-comparison-operators',
     'case-insensitive-comparison',
+    'accent-insensitive-comparison',
     'basic-spatial-functions',
     'basic-spatial-functions-plus',
     'spatial-functions',
@@ -107,11 +110,16 @@ const TYPES: Readonly<Record<Column['kind'], object>> = {
   other: { type: 'string' },
 }
 
+/** JSON Schema of the values of a column. */
+export function valueSchema({ kind, labels }: Pick<Column, 'kind' | 'labels'>): object {
+  return { ...TYPES[kind], ...(labels !== null && { enum: labels }) }
+}
+
 /** JSON Schema of the queryables. */
 export function queryablesDocument(url: string, collection: Collection) {
   const { id, key, time, layer } = collection
   const properties = queryables(collection).map((column) => {
-    const { name, kind, labels, comment } = column
+    const { name, kind, comment } = column
     const role =
       column === key ? 'id' : column === time ? 'primary-instant' : kind === 'geometry' ? 'primary-geometry' : null
     return [
@@ -119,8 +127,7 @@ export function queryablesDocument(url: string, collection: Collection) {
       {
         title: name,
         ...(comment !== null && { description: comment }),
-        ...(kind === 'geometry' ? { format: shapeFormat(layer.geometryType) } : TYPES[kind]),
-        ...(labels !== null && { enum: labels }),
+        ...(kind === 'geometry' ? { format: shapeFormat(layer.geometryType) } : valueSchema(column)),
         ...(role !== null && { 'x-ogc-role': role }),
       },
     ]
@@ -136,7 +143,7 @@ export function queryablesDocument(url: string, collection: Collection) {
 }
 
 function shapeFormat(geometryType: string): string {
-  const name = /^(?:multi)?(?:point|linestring|polygon)/i.exec(geometryType)?.[0]?.toLowerCase()
+  const name = /^(?:(?:multi)?(?:point|linestring|polygon)|geometrycollection)/i.exec(geometryType)?.[0]?.toLowerCase()
   return `geometry-${name ?? 'any'}`
 }
 

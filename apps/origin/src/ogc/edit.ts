@@ -4,7 +4,7 @@ import type { Collection, Column } from './collection.ts'
 import { fromSystem, type Crs } from './crs.ts'
 import { badFeature, noFeature } from './errors.ts'
 import { Numeral, parseExactJson } from './exact-json.ts'
-import { isNoValue, keyCondition } from './items.ts'
+import { keyCondition } from './items.ts'
 
 /** A feature as it was sent: its text, which the database reads, so that numbers of any size survive. */
 export interface Sent {
@@ -87,14 +87,18 @@ async function hasDefault(session: Session, { schema, table }: Collection, { nam
   return rows.length > 0
 }
 
-/** Changes a feature; a replacement sets omitted properties to their defaults. @throws FEATURE_NOT_FOUND */
+/**
+ * Changes a feature; a replacement sets omitted properties to their defaults. The id of the path counts: one in the body
+ * is ignored (requirements create-replace-delete/put-rid and update/rid).
+ *
+ * @throws FEATURE_NOT_FOUND
+ */
 export async function changeFeature(
   session: Session,
   collection: Collection,
   id: string,
   { sent, crs, isPart }: { readonly sent: Sent; readonly crs: Crs; readonly isPart: boolean },
 ): Promise<void> {
-  if (sent.id !== null && sent.id !== id) throw badFeature(`its id is ${sent.id}, and not that of the path`)
   const { properties, geometryColumn, source } = collection
   const parameters = new Parameters()
   const body = parameters.add(sent.json)
@@ -116,17 +120,6 @@ export async function changeFeature(
       ? `select from ${source} as source where ${where} and ${body}::text is not null`
       : `update ${source} as source set ${set.join(', ')} from ${givenSql(collection, body)} where ${where}`,
     parameters,
-  )
-}
-
-/** @throws FEATURE_NOT_FOUND */
-export async function deleteFeature(session: Session, collection: Collection, id: string): Promise<void> {
-  const parameters = new Parameters()
-  const where = keyCondition(collection, id, parameters)
-  await changeOne(session, id, `delete from ${collection.source} as source where ${where}`, parameters).catch(
-    (error: unknown) => {
-      throw isNoValue(error) ? noFeature(id) : error
-    },
   )
 }
 

@@ -9,6 +9,11 @@ export const noCollection = (id: string) =>
 export const noFeature = (id: string) =>
   new RestError(404, 'FEATURE_NOT_FOUND', `There is no feature ${id} that you may see or change`)
 
+export const featureChanged = (id: string) =>
+  new RestError(412, 'FEATURE_CHANGED', `The feature ${id} is no longer the one that If-Match names, or is gone`, {
+    hint: 'GET the feature at its address, without parameters, and send its ETag.',
+  })
+
 export const noSetOfTiles = (id: string) =>
   new RestError(404, 'TILE_MATRIX_SET_NOT_FOUND', `There is no tile matrix set ${id}`, { hint: 'Use WebMercatorQuad.' })
 

@@ -7,14 +7,16 @@ import { abortOnDisconnect } from '../abort-on-disconnect.ts'
 import type { RestDeps } from '../rest/call.ts'
 import { depthOf, runAs } from '../rest/execute.ts'
 import { timeoutOf } from '../rest/limits.ts'
+import { RestError } from '../rest/errors.ts'
 import { findCollection, type Collection } from './collection.ts'
 import { systemOf } from './crs.ts'
 import { GEOJSON } from './documents.ts'
-import { changeFeature, createFeature, deleteFeature, readFeature } from './edit.ts'
+import { changeFeature, createFeature, readFeature } from './edit.ts'
 import { noCollection, noType, notEditable } from './errors.ts'
 import { readItemsQuery } from './items-query.ts'
 import { AS_GEOJSON, AS_ROWS, readItem, readPage, type FeatureRow, type Page } from './items.ts'
 import { asksForPage, baseOf, ownLinks, readKnown, selfOf, sendPage, sendText } from './respond.ts'
+import { itemLinks, itemTag, itemText, removeMatch, requireMatch } from './versions.ts'
 
 export type FeatureDeps = Pick<RestDeps, 'database' | 'schemas' | 'limits'>
 
@@ -69,7 +71,7 @@ function whileThere(deps: FeatureDeps, handler: Handler) {
 }
 
 async function sendItems(deps: FeatureDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const isPage = asksForPage(request)
+  const isPage = asksForPage(request, GEOJSON)
   const { page, crs, id } = await withCollection(deps, request, true, async (session, collection) => {
     const parameters = new Parameters()
     const query = { ...readItemsQuery(request, collection, mostOf(deps), parameters), parameters }
@@ -105,7 +107,7 @@ function aboutPage(request: FastifyRequest, id: string, page: Page<unknown>, isP
     { rel: 'collection', href: collection, type: 'application/json' },
   ]
   if (page.next !== null) {
-    self.searchParams.delete('offset')
+    for (const name of ['offset', 'startindex']) self.searchParams.delete(name)
     self.searchParams.set(...page.next)
     links.push({ rel: 'next', href: self.href, type: isPage ? 'text/html' : GEOJSON, title: 'Following features' })
   }
@@ -118,20 +120,16 @@ function aboutPage(request: FastifyRequest, id: string, page: Page<unknown>, isP
 }
 
 async function sendItem(deps: FeatureDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const isPage = asksForPage(request)
+  const isPage = asksForPage(request, GEOJSON)
   const given = readKnown(request, ['crs'])
-  const { text, crs, id } = await withCollection(deps, request, true, async (session, collection) => {
-    const system = systemOf('crs', given.get('crs'), collection.systems)
-    return { text: await readItem(session, collection, idOf(request), system), crs: system, id: collection.id }
+  const { text, crs, collection } = await withCollection(deps, request, true, async (session, found) => {
+    const system = systemOf('crs', given.get('crs'), found.systems)
+    return { text: await readItem(session, found, idOf(request), system), crs: system, collection: found }
   })
-  const collection = `${baseOf(request)}/collections/${encodeURIComponent(id)}`
-  const links = [
-    ...ownLinks(request, GEOJSON, isPage),
-    { rel: 'collection', href: collection, type: 'application/json' },
-  ]
+  const links = itemLinks(request, collection, isPage)
   reply.header('content-crs', `<${crs.uri}>`)
-  if (isPage) return sendPage(reply, `${id} ${idOf(request)}`, { links }, text)
-  return sendText(reply, `${text.slice(0, -1)},"links":${JSON.stringify(links)}}`, GEOJSON)
+  if (isPage) return sendPage(reply, `${collection.id} ${idOf(request)}`, { links }, text)
+  return sendText(reply, itemText(text, links), GEOJSON)
 }
 
 async function create(deps: FeatureDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -153,18 +151,30 @@ async function change(deps: FeatureDeps, request: FastifyRequest, reply: Fastify
   const isPart = request.method === 'PATCH'
   requireType(request, isPart ? [MERGE_PATCH, GEOJSON, 'application/json'] : [GEOJSON, 'application/json'])
   const sent = readFeature(request.body, isPart)
-  await withCollection(deps, request, false, async (session, collection) => {
+  const id = idOf(request)
+  const tag = await withCollection(deps, request, false, async (session, collection) => {
     if (!collection.may.update) throw notEditable(collection.id, request.method)
-    await changeFeature(session, collection, idOf(request), { sent, crs: bodyCrs(request, collection), isPart })
+    await requireMatch(request, session, collection, id)
+    await changeFeature(session, collection, id, { sent, crs: bodyCrs(request, collection), isPart })
+    return tagAfter(request, session, collection, id)
   })
+  if (tag !== null) reply.header('etag', tag)
   return reply.code(204).send()
+}
+
+/** The ETag of a changed feature; null if a policy hides it from the caller now. */
+async function tagAfter(request: FastifyRequest, session: Session, collection: Collection, id: string) {
+  return itemTag(request, session, collection, id).catch((error: unknown) => {
+    if (error instanceof RestError && error.status === 404) return null
+    throw error
+  })
 }
 
 async function remove(deps: FeatureDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   readKnown(request)
   await withCollection(deps, request, false, async (session, collection) => {
     if (!collection.may.delete) throw notEditable(collection.id, 'DELETE')
-    await deleteFeature(session, collection, idOf(request))
+    await removeMatch(request, session, collection, idOf(request))
   })
   return reply.code(204).send()
 }

@@ -36,6 +36,7 @@ const OWN = [
   'filter-crs',
   'after',
   'offset',
+  'startindex',
 ]
 const LIMIT = 100
 /** Maximum number of skipped features. */
@@ -65,6 +66,8 @@ export function readItemsQuery(
     ...propertyConditions(given, { collection, parameters, crs: CRS84 }),
   ]
   const after = given.get('after')
+  if (given.has('startindex') && given.has('offset'))
+    throw badParameter('startindex', 'it means the same as offset: send one')
   if (after !== null && !collection.isUnique)
     throw badParameter('after', 'this collection has no primary key: use offset')
   if (after !== null)
@@ -73,7 +76,8 @@ export function readItemsQuery(
     // Many clients ask for more than the maximum; they get the maximum.
     limit: Math.min(whole('limit', 1, 999_999_999) ?? LIMIT, most),
     after,
-    offset: whole('offset', 0, MOST_OFFSET) ?? 0,
+    // The name from WFS, which OWSLib sends.
+    offset: whole(given.has('startindex') ? 'startindex' : 'offset', 0, MOST_OFFSET) ?? 0,
     crs,
     conditions,
   }
@@ -86,7 +90,7 @@ export function keyValue({ key }: Collection, id: string, parameters: Parameters
 
 function bboxConditions(text: string | null, crs: Crs, collection: Collection): string[] {
   if (text === null) return []
-  const numbers = text.split(',').map((part) => (NUMBER.test(part) ? Number(part) : Number.NaN))
+  const numbers = text.split(',').map((part) => (NUMBER.test(part.trim()) ? Number(part) : Number.NaN))
   if ((numbers.length !== 4 && numbers.length !== 6) || !numbers.every(Number.isFinite))
     throw badParameter('bbox', 'four or six numbers are wanted: west,south,east,north')
   const boxes = envelopesOf(numbers, crs, (detail) => badParameter('bbox', detail))

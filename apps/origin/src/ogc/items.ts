@@ -1,7 +1,7 @@
 import { quoteIdentifier, type Session } from '@terrane/database'
 import { Parameters } from '@terrane/database/rest-query'
 import type { Collection } from './collection.ts'
-import { inSystem, type Crs } from './crs.ts'
+import { CRS84, inSystem, type Crs } from './crs.ts'
 import { noFeature } from './errors.ts'
 import { keyValue, MOST_OFFSET, type ItemsQuery } from './items-query.ts'
 
@@ -123,6 +123,23 @@ export async function readItem(session: Session, collection: Collection, id: str
     })
   if (!rows[0]) throw noFeature(id)
   return featureText(rows[0], collection)
+}
+
+/** Removes one feature and returns it as {@link readItem} would have. @throws FEATURE_NOT_FOUND */
+export async function removeItem(session: Session, collection: Collection, id: string): Promise<string> {
+  const parameters = new Parameters()
+  const where = keyCondition(collection, id, parameters)
+  const { rows } = await session
+    .query<Row>(
+      `delete from ${collection.source} as source where ${where} returning ${columns(collection, CRS84, AS_GEOJSON)}`,
+      parameters.values,
+    )
+    .catch((error: unknown) => {
+      throw isNoValue(error) ? noFeature(id) : error
+    })
+  // A view may have several rows with an id; none is removed then.
+  if (rows.length !== 1) throw noFeature(id)
+  return featureText(rows[0]!, collection)
 }
 
 /** @throws FEATURE_NOT_FOUND where features have no ids */

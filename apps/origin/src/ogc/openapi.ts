@@ -1,4 +1,5 @@
-import { GEOJSON, JSON_TYPE } from './documents.ts'
+import type { CollectionProperties } from './collection.ts'
+import { GEOJSON, JSON_TYPE, valueSchema } from './documents.ts'
 
 const answer = (description: string, type = JSON_TYPE) => ({
   description,
@@ -22,12 +23,12 @@ const query = (name: string, description: string, schema: object = { type: 'stri
   style: 'form',
   explode: false,
 })
-const path = (name: string, description: string) => ({
+const path = (name: string, description: string, schema: object = { type: 'string' }) => ({
   name,
   in: 'path',
   description,
   required: true,
-  schema: { type: 'string' },
+  schema,
 })
 const body = (type: string) => ({ required: true, content: { [type]: { schema: { type: 'object' } } } })
 const change = (summary: string, type: string | null) => ({
@@ -42,13 +43,14 @@ const change = (summary: string, type: string | null) => ({
  * @param most largest number of features of a page
  * @param collections whose items and properties are named one by one: GDAL reads their parameters there
  */
-export function openApiDocument(
-  base: string,
-  most: number,
-  collections: readonly { readonly id: string; readonly names: readonly string[] }[],
-) {
+export function openApiDocument(base: string, most: number, collections: readonly CollectionProperties[]) {
   const items = '/collections/{collectionId}/items'
-  const place = ['tileMatrix', 'tileRow', 'tileCol'].map((name) => path(name, 'Place of the tile'))
+  const index = { type: 'integer', minimum: 0 }
+  const place = [
+    path('tileMatrix', 'Zoom of the tile'),
+    path('tileRow', 'Row of the tile, from the north', index),
+    path('tileCol', 'Column of the tile, from the west', index),
+  ]
   const collection = parameter('collectionId')
   return {
     openapi: '3.0.3',
@@ -102,8 +104,10 @@ export function openApiDocument(
   }
 }
 
-function itemsPath({ id, names }: { readonly id: string; readonly names: readonly string[] }) {
-  const own = names.filter((name) => !ITEMS.includes(name)).map((name) => query(name, `Value of ${name}`))
+function itemsPath({ id, properties }: CollectionProperties) {
+  const own = properties
+    .filter(({ name }) => !ITEMS.includes(name))
+    .map((column) => query(column.name, `Value of ${column.name}`, valueSchema(column)))
   return [`/collections/${id}/items`, get(`Features of ${id}`, [...ITEMS.map(parameter), ...own], GEOJSON)] as const
 }
 
@@ -121,7 +125,7 @@ const PATHS = {
 function queries(most: number) {
   const uri = { type: 'string', format: 'uri' }
   const box = { type: 'array', minItems: 4, maxItems: 6, items: { type: 'number' } }
-  const languages = { type: 'string', enum: ['cql2-text', 'cql2-json', 'cql-text'] }
+  const languages = { type: 'string', enum: ['cql2-text', 'cql2-json', 'cql-text'], default: 'cql2-text' }
   return {
     f: query('f', 'Form of the answer', { type: 'string', enum: ['json', 'html'] }),
     limit: query('limit', 'Number of features', { type: 'integer', minimum: 1, maximum: most, default: 100 }),

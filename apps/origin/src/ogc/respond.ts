@@ -50,10 +50,11 @@ export function ownLinks(request: FastifyRequest, type: string, isPage: boolean)
   ]
 }
 
-/** Whether `f` or else `Accept` asks for a page. @throws BAD_PARAMETER */
-export function asksForPage(request: FastifyRequest): boolean {
+/** Whether `f` or else `Accept` asks for a page. Clients may call the data of features `geojson`. @throws BAD_PARAMETER */
+export function asksForPage(request: FastifyRequest, type = JSON_TYPE): boolean {
   const format = readParameters(request).get('f')
-  if (format !== null && format !== 'json' && format !== 'html') throw badParameter('f', 'json or html is wanted')
+  const formats = ['json', 'html', ...(type === GEOJSON ? ['geojson'] : [])]
+  if (format !== null && !formats.includes(format)) throw badParameter('f', `${formats.join(' or ')} is wanted`)
   if (format !== null) return format === 'html'
   const { accept } = request.headers
   return accept !== undefined && negotiate(accept, [JSON_TYPE, GEOJSON, 'text/html']) === 'text/html'

@@ -1,5 +1,7 @@
 import type { Collection } from './collection.ts'
 import type { Crs } from './crs.ts'
+import { badFilter } from './errors.ts'
+import { Numeral } from './exact-json.ts'
 
 /** Size in degrees or meters up to which a shape is looked up by the index of another system. */
 const NEAR = { degrees: 5, meters: 500_000 } as const
@@ -36,4 +38,25 @@ export function relationSql(
   const wide = `st_segmentize(st_expand(${shape}, ${side} * 0.05 + 1e-9), ${side} / 8 + 1e-9)`
   return `(${geometry} && (case when ${side} <= ${crs.isGeographic ? NEAR.degrees : NEAR.meters}${pole}
     then st_transform(${wide}, ${srid}) else st_makeenvelope(-1e38, -1e38, 1e38, 1e38, ${srid}) end) and ${exact})`
+}
+
+/** Positions of well-known text, each as its numbers. */
+export function positionsOfWkt(wkt: string): readonly (readonly number[])[] {
+  return wkt.split(/[(),]/).flatMap((part) => (/^\s*[-+.\d]/.test(part) ? [part.trim().split(/\s+/).map(Number)] : []))
+}
+
+/** Positions of a GeoJSON geometry. */
+export function positionsOf(shape: unknown): readonly (readonly number[])[] {
+  if (typeof shape !== 'object' || shape === null) return []
+  if (!Array.isArray(shape)) return Object.values(shape).flatMap(positionsOf)
+  const numbers = shape.map((one) => (one instanceof Numeral ? Number(one.text) : (one as unknown)))
+  const areNumbers = numbers.length > 1 && numbers.every((one): one is number => typeof one === 'number')
+  return areNumbers ? [numbers] : numbers.flatMap(positionsOf)
+}
+
+/** @throws BAD_FILTER for a place beyond a pole, which is none */
+export function requireLatitudes(positions: readonly (readonly number[])[], { srid, isSwapped }: Crs): void {
+  if (srid !== 4326) return
+  const beyond = positions.find((position) => Math.abs(position[isSwapped ? 0 : 1] ?? 0) > 90)
+  if (beyond) throw badFilter(`${beyond.join(' ')} lies beyond a pole: latitudes are -90 to 90`)
 }

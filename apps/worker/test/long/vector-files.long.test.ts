@@ -89,6 +89,8 @@ const NATIVE_IS_WRONG: readonly (readonly [RegExp, string])[] = [
   [/test_eurostat\.tsv$/, 'takes columns apart by a convention of one publisher'],
   [/multicurve\.gml$/, 'has the corners of the box around a feature as columns'],
   [/DataTypesFormats\.xlsx$/, 'takes the day alone of moments, and numbers for times of day'],
+  [/streamtube-basic\.csv$/, 'takes columns called x and y for fractions, whatever they hold'],
+  [/fmi_test\.gml$/, 'leaves times as texts'],
   [/sheet_visibility.*\.csv$/, 'takes columns called x and y for fractions, whatever they hold'],
   [/geojson_srs_name\.geojson$/, 'takes the system of a part for that of all'],
 ]

@@ -23,7 +23,7 @@ const NUMBER = /^(int4|int8|numeric|float8)$/
 /** A delimiter that a field has no reason for: texts have a space after it, and no tabs. */
 const STRAY = /[,;|](?!\s|$)|\t/
 /** A year as the name of a column. */
-const YEAR = /^[12]\d{3}$/
+export const YEAR = /^[12]\d{3}$/
 const FORMS_OF_TEXTS: ReadonlySet<Form> = new Set<Form>(['text', 'key', 'amount', 'none'])
 const FORMS_OF_NUMBERS: ReadonlySet<Form> = new Set<Form>([
   'comma fraction',
@@ -106,7 +106,7 @@ export function isNumber(text: string): boolean {
 }
 
 /** Whether a text is a number, a day, a time of day or a truth value. */
-function isValue(text: string): boolean {
+export function isValue(text: string): boolean {
   const kind = kindOfCell(text)
   return kind !== null && (kind !== 'text' || formsOfText(text.trim()).some((form) => !FORMS_OF_TEXTS.has(form)))
 }

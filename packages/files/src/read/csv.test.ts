@@ -234,3 +234,11 @@ test.each([
   const { columns: found, warnings } = await read(text)
   expect([found, warnings[0]?.code]).toEqual([columns, 'HEADER_GUESSED'])
 })
+
+test('lines of units below the names become rows, and that is said with the columns', async () => {
+  expect(await read('name;height;width\n;m;m\nA;1;2\nB;3;4\n')).toMatchObject({
+    columns: ['name', 'height', 'width'],
+    types: ['text', 'text', 'text'],
+    warnings: [{ code: 'HEADER_LINES', count: 2, examples: ['height', 'width'] }],
+  })
+})

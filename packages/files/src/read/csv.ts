@@ -18,6 +18,7 @@ import { twice } from './chunks.ts'
 import { dataOf, openTable, type CsvTable } from './csv-table.ts'
 import type { ReadRequest } from './protocol.ts'
 import { findEncoding } from './text-encoding.ts'
+import { findHeaderLines, warnOfHeaderLines } from './header-lines.ts'
 import { pairOfText } from './sexagesimal.ts'
 import { askedType, countUnfit } from './asked-types.ts'
 import { readingsOf } from './column-readings.ts'
@@ -26,7 +27,7 @@ import { TextColumn, type ColumnReading } from './text-column.ts'
 const WGS84 = 4326
 /** Names of columns that hold a geometry when none is given. */
 const GEOMETRY_NAMES = new Set(['wkt', 'geom', 'geometry', 'the_geom', '_wkt'])
-/** Rows that are examined for a geometry column with an unusual name. */
+/** Rows that are examined for a geometry column with an unusual name, and for further lines of a header. */
 const SAMPLE_ROWS = 200
 const NO_PLACE: Place = { x: -1, y: -1, wkt: -1 }
 
@@ -64,6 +65,8 @@ export async function openCsv(request: ReadRequest): Promise<FeatureReader> {
     const message = `The first line has numbers, days or times: it was read as ${isHeader ? 'the names of the columns' : 'a row, and the columns were numbered'}. To have it read otherwise, put a line of other names ${isHeader ? 'before it' : 'before it, or in its place'}.`
     warnings.add('HEADER_GUESSED', message)
   }
+  const further = findHeaderLines(table.names, dataOf(table).take(SAMPLE_ROWS).toArray())
+  if (further) warnOfHeaderLines(further, warnings)
   const place = namedPlace(table, request.csv) ?? findPlace(table, warnings)
   const columns = table.names.map((name) => new TextColumn(name, askedType(request.columnTypes, name) !== undefined))
   const types = new Set<number>()
