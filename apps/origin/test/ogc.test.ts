@@ -809,6 +809,21 @@ describe('changes', () => {
     ['a column that the caller may not see', feature({ secret: 'x' }), 400],
     ['a property of another type', feature({ floors: 'many' }), 400],
     ['a broken geometry', feature({}, { type: 'Point', coordinates: 'x' }), 400],
+    ['a point of texts', feature({}, { type: 'Point', coordinates: ['9', null] }), 400],
+    [
+      'a line with a truth',
+      feature(
+        {},
+        {
+          type: 'LineString',
+          coordinates: [
+            [9, 48],
+            [true, 48],
+          ],
+        },
+      ),
+      400,
+    ],
     ['properties that are a list', '{"type":"Feature","geometry":null,"properties":[]}', 400],
     ['too deep', `{"type":"Feature","geometry":null,"properties":${'['.repeat(5000)}${']'.repeat(5000)}}`, 400],
     ['too large', feature({ name: 'x'.repeat(1_100_000) }), 413],

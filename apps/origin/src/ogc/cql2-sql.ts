@@ -1,10 +1,11 @@
+import { hasNumericPositions } from '@terrane/core'
 import { quoteIdentifier } from '@terrane/database'
 import type { Parameters } from '@terrane/database/rest-query'
 import type { Collection, Column, Kind } from './collection.ts'
 import type { Node } from './cql2-text.ts'
 import { fromSystem, type Crs } from './crs.ts'
 import { badFilter } from './errors.ts'
-import { Numeral } from './exact-json.ts'
+import { Numeral, isFiniteNumber } from './exact-json.ts'
 import { envelopesOf, relationSql } from './space.ts'
 import { temporalSql, utcText, type Value } from './cql2-time.ts'
 
@@ -264,8 +265,10 @@ function shapeSql(node: Node, scope: Scope): string | null {
   const { wkt, bbox } = (node ?? {}) as { wkt?: unknown; bbox?: unknown }
   if (typeof wkt === 'string' && WKT.test(wkt))
     return fromSystem(`st_geomfromtext(${parameters.add(wkt)}::text)`, crs, crs.srid)
-  if (isShape(node))
+  if (isShape(node)) {
+    if (!hasNumericPositions(node, isFiniteNumber)) throw badFilter('coordinates of a geometry are no numbers')
     return fromSystem(`st_geomfromgeojson(${parameters.add(JSON.stringify(node))}::text)`, crs, crs.srid)
+  }
   if (Array.isArray(bbox) && (bbox.length === 4 || bbox.length === 6)) {
     const numbers = bbox.map((one) => (one instanceof Numeral ? Number(one.text) : (one as unknown)))
     if (numbers.every((one): one is number => Number.isFinite(one))) {

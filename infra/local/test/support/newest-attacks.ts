@@ -6,7 +6,7 @@ export const RASTER = 'scene.tif'
 const SCENE = `storage://open/${RASTER}`
 
 /** Refusals of any kind; an attack that reaches a limit of time may also be 408. */
-const REFUSED = [400, 401, 403, 404, 405, 406, 408, 409, 413, 414, 415, 422, 501]
+const REFUSED = [400, 401, 403, 404, 405, 406, 408, 409, 413, 414, 415, 422, 431, 501]
 /** For requests that are costly or odd, but permitted. */
 const BOUNDED = [200, 201, 204, ...REFUSED]
 
