@@ -601,6 +601,7 @@ describe('filters', () => {
     '{"op":"constructor","args":[1,2]}',
     '{"op":"s_intersects","args":[{"property":"geom"},{"wkt":"SRID=0;POINT(1 1)"}]}',
     '{"op":"s_intersects","args":[{"property":"geom"},{"type":"Point","coordinates":"x"}]}',
+    '{"op":"s_intersects","args":[{"property":"geom"},{"type":"Point","coordinates":["9",null]}]}',
     `${'{"op":"not","args":['.repeat(2000)}true${']}'.repeat(2000)}`,
     JSON.stringify(between),
     JSON.stringify({ op: 'in', args: [{ property: 'floors' }, []] }),
