@@ -21,7 +21,7 @@ const TIMES = [CALM_SECONDS - STEP, CALM_SECONDS + 300, CALM_SECONDS + 1500, END
 
 const rules = shippedRules()
 const ruleFile = join(folder, 'rules.yaml')
-// What an alert says is not compared.
+// Texts of alerts are not compared.
 const bare = [...rules.values()].map((rule) => ({ ...rule, annotations: undefined }))
 writeFileSync(ruleFile, stringify({ groups: [{ name: 'terrane', rules: bare }] }))
 

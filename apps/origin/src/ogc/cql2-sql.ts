@@ -1,4 +1,4 @@
-import { hasNumericPositions } from '@terrane/core'
+import { hasNumericPositions } from '@terrane/core/positions'
 import { quoteIdentifier } from '@terrane/database'
 import type { Parameters } from '@terrane/database/rest-query'
 import type { Collection, Column, Kind } from './collection.ts'

@@ -1,4 +1,4 @@
-import { hasNumericPositions } from '@terrane/core'
+import { hasNumericPositions } from '@terrane/core/positions'
 import { quoteIdentifier, type Session } from '@terrane/database'
 import { Parameters } from '@terrane/database/rest-query'
 import type { Collection, Column } from './collection.ts'

@@ -224,7 +224,7 @@ export const NEWEST: Readonly<Record<string, Answered>> = {
   ...at('WMS', { right: BOUNDED }, wms.slice(5, 6)),
   ...at('WMS', {}, [...wms.slice(0, 5), ...wms.slice(6)]),
   ...at('statistics', { right: BOUNDED }, statistics),
-  ...at('statistics of nobody', { as: null }, ['/vector/v1/public.secret/stats?property=id', '/vector/v1/geoembeddings.sources/stats?property=id']), // prettier-ignore
+  ...at('statistics without a key', { as: null }, ['/vector/v1/public.secret/stats?property=id', '/vector/v1/geoembeddings.sources/stats?property=id']), // prettier-ignore
   ...at('fonts and icons', {}, fonts),
   ...at('fonts of anon', { method: 'PUT' }, ['/maps/v1/fonts/mine', '/maps/v1/styles/mine', '/maps/v1/sprites/a/b']),
   ...at('fonts deleted by anon', { method: 'DELETE' }, ['/maps/v1/fonts/mine', '/maps/v1/styles/mine']),
@@ -244,7 +244,11 @@ export const NEWEST: Readonly<Record<string, Answered>> = {
   ...at('a page of a map', { app: 'console', as: null }, ['/api/m/local/..%2f..%2fkeys', '/api/m/local/01900000-0000-4000-8000-000000000000', '/api/m/%00/%00', '/api/m/__proto__/constructor', `/api/m/${'x'.repeat(3000)}/y`]), // prettier-ignore
   ...at('files of the console', { app: 'console', as: null }, ['/assets/..%2f..%2fpackage.json', '/assets/%2e%2e/%2e%2e/etc/passwd', '/assets/....//package.json', '/assets/%00']), // prettier-ignore
   ...bodies('heights', { app: 'router', path: '/routing-engine/v1/height' }, heights),
-  ...bodies('heights of nobody', { app: 'router', path: '/routing-engine/v1/height', as: null }, heights.slice(0, 2)),
+  ...bodies(
+    'heights without a key',
+    { app: 'router', path: '/routing-engine/v1/height', as: null },
+    heights.slice(0, 2),
+  ),
   ...bodies('Zarr by address', { app: 'worker', path: '/jobs/importEmbeddings', right: [...REFUSED, 202] }, led),
   ...Object.fromEntries(chains.map((chain) => [`a chain of calls ${chain.slice(0, 40)}`, { app: 'functions', path: '/functions/v1/guarded', as: 'anon', method: 'POST', right: REFUSED, headers: { 'x-terrane-depth': chain, 'x-terrane-chain': chain } }])), // prettier-ignore
 }

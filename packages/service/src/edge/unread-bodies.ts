@@ -70,7 +70,7 @@ export function discardRest(raw: IncomingMessage): void {
   raw.once('close', stop)
 }
 
-/** True when somebody reads the body, or pauses while it is passed on. */
+/** True when a handler or proxy reads the body, also while it pauses. */
 function isRead(request: IncomingMessage): boolean {
   return request.listenerCount('data') > 0 || request.listenerCount('readable') > 0
 }

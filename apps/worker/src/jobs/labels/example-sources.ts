@@ -1,5 +1,5 @@
 import type { TrainClassifier } from '@terrane/contracts/labels'
-import { hasNumericPositions } from '@terrane/core'
+import { hasNumericPositions } from '@terrane/core/positions'
 import type { Warnings } from '@terrane/core/errors'
 import { qualified, quoteIdentifier, type Database } from '@terrane/database'
 import { chooseGeometry, readTable } from '@terrane/database/scan'
