@@ -57,12 +57,11 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void
 /** Puts the gateway before Fastify's listener, because Fastify's overhead per request exceeds the budget of a call. */
 function divert(app: Http, gateway: Gateway): void {
   const { server } = app
-  // Listeners before it watch the connections, also those of the gateway.
-  const routing = server.listeners('request').at(-1) as Listener
-  server.off('request', routing)
+  const listeners = server.listeners('request') as Listener[]
+  server.removeAllListeners('request')
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     if (originForm(request.url!).startsWith(PREFIX)) gateway.handle(request, response)
-    else routing(request, response)
+    else for (const listener of listeners) listener(request, response)
   })
   onWebSocket(server, PREFIX, (request, response, upgrade) => gateway.handle(request, response, upgrade))
 }

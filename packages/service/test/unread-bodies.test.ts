@@ -1,14 +1,15 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Http } from '../src/http-type.ts'
 import { createHttp } from '../src/http.ts'
 import { createLogger } from '../src/logger.ts'
 import { onWebSocket } from '../src/websocket.ts'
-import { lingerOnClose } from '../src/edge/unread-bodies.ts'
+import { discardRest, lingerOnClose, type RestLimits } from '../src/edge/unread-bodies.ts'
 
 const BODY = Buffer.alloc(10_000_000, 'x')
 /** More than the buffers of a connection hold. */
@@ -44,7 +45,10 @@ async function* parts(bytes: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes; at += 500_000) yield Buffer.alloc(Math.min(500_000, bytes - at), '~')
 }
 
+const portOf = (server: Server) => (server.address() as AddressInfo).port
+
 interface Sent {
+  readonly version?: string
   readonly method?: string
   readonly chunked?: boolean
   readonly close?: boolean
@@ -52,13 +56,14 @@ interface Sent {
 }
 
 /** Writes the whole request before it reads anything. Resolves to the answer's bytes until its end or the connection's. */
-async function writeThenRead(path: string, { method = 'GET', chunked, close, headers = '' }: Sent): Promise<string> {
-  const socket = connect({ port: (app.server.address() as AddressInfo).port, host: '127.0.0.1', allowHalfOpen: true })
+async function writeThenRead(path: string, sent: Sent): Promise<string> {
+  const { method = 'GET', version = '1.1', chunked, close, headers = '' } = sent
+  const socket = connect({ port: portOf(app.server), host: '127.0.0.1', allowHalfOpen: true })
   socket.pause()
   const length = chunked ? 'transfer-encoding: chunked' : `content-length: ${BODY.length}`
   const kept = `${close ? 'connection: close\r\n' : ''}${headers}`
   socket.write(
-    `${method} ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/octet-stream\r\n${kept}${length}\r\n\r\n`,
+    `${method} ${path} HTTP/${version}\r\nhost: x\r\ncontent-type: application/octet-stream\r\n${kept}${length}\r\n\r\n`,
   )
   await writeAll(socket, chunked ? chunksOf(BODY) : [BODY])
   // A connection that stays open ends with the answer to one more request.
@@ -122,43 +127,105 @@ test('a WebSocket that is refused with a body on its way is told why', async () 
   expect(text).toMatch(/^HTTP\/1\.1 400 .*it has a body/s)
 })
 
-test('a request behind the last answer of a connection is not served', async () => {
-  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
-  const type = 'content-type: application/octet-stream'
-  const head = (path: string, length: number) =>
-    `POST ${path} HTTP/1.1\r\nhost: x\r\n${type}\r\ncontent-length: ${length}\r\n\r\n`
-  socket.write(head('/raw', 3))
-  await once(socket, 'readable')
-  socket.write(`abc${head('/reads', 1)}`)
-  const text = (await buffer(socket).catch(() => Buffer.alloc(0))).toString('latin1')
-  expect(text.split('HTTP/1.1').length).toBeLessThanOrEqual(2)
+test('HTTP/1.0 with an unread body is answered', async () => {
+  expect(await writeThenRead('/text', { version: '1.0', close: true })).toMatch(/^HTTP\/1\.1 200 .*text$/s)
 })
 
-test.each([
-  ['stops sending', async () => {}, { silentMs: 50, longestMs: 60_000 }],
-  [
-    'never stops sending',
-    async (socket: Socket) => {
-      while (!socket.destroyed) await new Promise<void>((done) => socket.write('x', () => setTimeout(done, 5)))
-    },
-    { silentMs: 60_000, longestMs: 200 },
-  ],
-])('the connection of a caller that %s is closed', async (_, goOn, limits) => {
-  const server = createServer((_request, response) => response.writeHead(200, { connection: 'close' }).end('text'))
+test('refusals of many uploads on one connection leave no listener on it', async () => {
+  const warned: Error[] = []
+  const onWarning = (warning: Error) => warned.push(warning)
+  process.on('warning', onWarning)
+  const socket = connect(portOf(app.server), '127.0.0.1')
+  for (let i = 0; i < 12; i++) {
+    socket.write('POST /missing HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\na')
+    await once(socket, 'data')
+    socket.write('b')
+  }
+  socket.destroy()
+  process.off('warning', onWarning)
+  expect(warned).toEqual([])
+})
+
+test('a request behind the last answer of a connection is not served', async () => {
+  const served: string[] = []
+  await using server = await serveWith((request, response) => {
+    served.push(request.url!)
+    response.writeHead(200, { connection: 'close' }).end('text')
+  })
+  const socket = connect(server.port, '127.0.0.1').on('error', () => {})
+  socket.write('POST /first HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\n')
+  await once(socket, 'readable')
+  const closed = once(socket.resume(), 'close')
+  socket.write('abcPOST /second HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\n\r\nd')
+  await closed
+  expect(served).toEqual(['/first'])
+})
+
+const trickle = async (socket: Socket) => {
+  while (!socket.destroyed) await new Promise<void>((done) => socket.write('x', () => setTimeout(done, 5)))
+}
+
+describe.each(['close', 'keep-alive'])('after an answer with connection: %s', (connection) => {
+  test.each([
+    ['stop sending', async () => {}, { silentMs: 50, longestMs: 60_000 }],
+    ['never stop sending', trickle, { silentMs: 60_000, longestMs: 200 }],
+  ])('the connections of 50 callers that %s are closed', async (_, goOn, limits) => {
+    await using server = await serveWith(
+      (_request, response) => response.writeHead(200, { connection }).end('text'),
+      limits,
+    )
+    const sockets = Array.from({ length: 50 }, () =>
+      connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {}),
+    )
+    const answered = sockets.map(async (socket) => {
+      socket.write('OPTIONS / HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000\r\n\r\nx')
+      await once(socket, 'data')
+    })
+    await Promise.all(answered)
+    const sending = sockets.map(goOn)
+    await expect.poll(server.connections).toBe(0)
+    for (const socket of sockets) socket.destroy()
+    await Promise.all(sending)
+  })
+})
+
+test('a caller that is gone before its refusal starts no timer', async () => {
+  const started = vi.spyOn(globalThis, 'setInterval')
+  let isRefused = false
+  await using server = await serveWith((request) => {
+    request.once('close', () => {
+      discardRest(request)
+      isRefused = true
+    })
+  })
+  const socket = connect(server.port, '127.0.0.1')
+  socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n')
+  await expect.poll(server.connections).toBe(1)
+  socket.destroy()
+  await expect.poll(() => isRefused).toBe(true)
+  expect(started).not.toHaveBeenCalled()
+  started.mockRestore()
+})
+
+test('a refusal of an injected request starts no timer', async () => {
+  const started = vi.spyOn(globalThis, 'setInterval')
+  const headers = { 'content-type': 'application/json' }
+  await app.inject({ method: 'POST', url: '/missing', headers, payload: '{}' })
+  expect(started.mock.calls.filter(([, ms]) => ms === 5000)).toEqual([])
+  started.mockRestore()
+})
+
+async function serveWith(listener: RequestListener, limits?: RestLimits) {
+  const server = createServer(listener)
   lingerOnClose(server, limits)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const port = (server.address() as AddressInfo).port
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {})
-  socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000\r\n\r\nx')
-  const sending = goOn(socket)
-  const connections = () =>
-    new Promise<number>((resolve, reject) =>
-      server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
-    )
-  await once(socket, 'readable')
-  await expect.poll(connections).toBe(0)
-  server.close()
-  socket.destroy()
-  await sending
-})
+  return {
+    port: portOf(server),
+    connections: () => promisify(server.getConnections.bind(server))(),
+    [Symbol.asyncDispose]: async () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
