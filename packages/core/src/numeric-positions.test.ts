@@ -14,6 +14,9 @@ test.each([
   [{ coordinates: 9 }, false],
   [{ geometries: [{ coordinates: ['a', 2] }] }, false],
   [{ geometries: {} }, false],
+  [{ Coordinates: ['a', null], coordinates: [1, 2] }, false],
+  [{ GEOMETRIES: [{ coordinates: ['a', 2] }] }, false],
+  [null, true],
 ] as const)('%j has positions of numbers: %s', (geometry, isRight) => {
   expect(hasNumericPositions(geometry)).toBe(isRight)
 }) // prettier-ignore

@@ -9,11 +9,14 @@ export function hasNumericPositions(
   geometry: unknown,
   isNumber: (value: unknown) => boolean = (value) => Number.isFinite(value),
 ): boolean {
-  const { coordinates = [], geometries = [] } = (geometry ?? {}) as { coordinates?: unknown; geometries?: unknown }
   // A position, or a list of these to any depth.
   const arePositions = (value: unknown): boolean =>
     Array.isArray(value) &&
     (value.some((one) => Array.isArray(one)) ? value.every(arePositions) : value.every((one) => isNumber(one)))
-  if (!arePositions(coordinates) || !Array.isArray(geometries)) return false
-  return geometries.every((one) => hasNumericPositions(one, isNumber))
+  return Object.entries(geometry ?? {}).every(([name, value]: [string, unknown]) => {
+    // PostGIS finds members in any case of their names.
+    const member = name.toLowerCase()
+    if (member === 'coordinates') return arePositions(value)
+    return member !== 'geometries' || (Array.isArray(value) && value.every((one) => hasNumericPositions(one, isNumber)))
+  })
 }

@@ -6,10 +6,18 @@ import { testLane } from '@terrane/database/testing'
 import { textureImage, writeGeoTiff } from '@terrane/testing/geotiff'
 import { shareOfRun } from '@terrane/testing/property'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { ANSWERED, STATE_ATTACKER, STATE_ATTEMPTS, ledJobs, spellingsOf, type Answered } from '../support/attacks.ts'
+import {
+  ANSWERED,
+  MODEL,
+  STATE_ATTACKER,
+  STATE_ATTEMPTS,
+  ledJobs,
+  spellingsOf,
+  type Answered,
+} from '../support/attacks.ts'
 import { openHostileServer } from '../support/hostile-server.ts'
 import { openHouse, settingsOf, type House } from '../support/house.ts'
-import { NEWEST, RASTER } from '../support/newest-attacks.ts'
+import { NEWEST, RASTER, SERIES } from '../support/newest-attacks.ts'
 import { SETUP, openEndlessFiles, townImport } from '../support/worst-requests.ts'
 
 const MIB = 1024 * 1024
@@ -66,10 +74,17 @@ describe(`attacks in new spellings (${testLane()})`, () => {
     await vi.waitFor(untilServed, { timeout: 60_000, interval: 500 })
     const untilDone = async (self: string) => {
       const { status } = await jobAt(self)
-      if (status !== 'success') throw new Error(`the import is ${status}`)
+      if (status !== 'success') throw new Error(`${self} is ${status}`)
     }
-    const self = await start('osmImportArea', townImport(files))
-    await vi.waitFor(() => untilDone(self), { timeout: 200_000, interval: 500 })
+    const storagePath = { bucket: 'open', path: RASTER }
+    const sources = ['2024-01-01', '2024-07-01'].map((day) => ({
+      storagePath,
+      name: day,
+      datetime: `${day}T00:00:00Z`,
+    }))
+    const series = { tableName: SERIES, modelName: MODEL, tileSize: 64, isPublic: true, sources }
+    const jobs = [await start('osmImportArea', townImport(files)), await start('createGeoEmbeddings', series)]
+    for (const self of jobs) await vi.waitFor(() => untilDone(self), { timeout: 200_000, interval: 500 })
   }, 300_000)
   afterAll(() => opened.disposeAsync())
 

@@ -78,7 +78,7 @@ const wms = [
   `/raster/v1/wms?service=WMS&request=${encode('<script>')}&layers=${SCENE}`,
 ]
 const statistics = [
-  `/raster/v1/statistics?url=${SCENE}&c=${Array.from({ length: 5000 }, (_, i) => i).join('&c=')}`,
+  `/raster/v1/statistics?url=${SCENE}&c=${Array.from({ length: 1500 }, (_, i) => i).join('&c=')}`,
   `/raster/v1/statistics?url=${SCENE}&histogram_bins=1000000000`,
   `/raster/v1/statistics?url=${SCENE}&histogram_range=NaN,Infinity`,
   `/raster/v1/statistics?url=${SCENE}&p=101`,
@@ -92,8 +92,8 @@ const statistics = [
   '/vector/v1/terrane.keys/stats?property=key',
   '/vector/v1/public.many/stats?property=id&property=name',
   `/vector/v1/public.many/stats?property=${encode('id"; drop table things; --')}`,
-  `/vector/v1/public.wide/stats?property=${encode('c1,c2')}`,
-  `/vector/v1/public.many/stats?property=id&filter=${encode('('.repeat(20_000))}`,
+  `/vector/v1/public.many/stats?property=${encode('id,name')}`,
+  `/vector/v1/public.many/stats?property=id&filter=${encode('('.repeat(12_000))}`,
 ]
 const fonts = [
   '/maps/v1/fonts/..%2F..%2Fetc%2Fpasswd/0-255.pbf',
@@ -112,28 +112,30 @@ const fonts = [
   '/maps/v1/styles/%F0%9F%92%A9',
 ]
 const functionsOf = (name: string) => `/rest/v1/rpc/${name}`
+/** An embedding table of the raster's tiles. */
+export const SERIES = 'series'
 const searches = [
   {},
   { table_name: null },
   { table_name: 'terrane.jobs' },
   { table_name: "x'; drop table things; --" },
-  { table_name: 'things', result_limit: 2147483647 },
-  { table_name: 'things', result_offset: -1 },
-  { table_name: 'things', min_overlap: 'NaN' },
-  { table_name: 'things', sources: Array.from({ length: 200_000 }, (_, i) => i) },
+  { table_name: SERIES, result_limit: 2147483647 },
+  { table_name: SERIES, result_offset: -1 },
+  { table_name: SERIES, min_overlap: 'NaN' },
+  { table_name: SERIES, sources: Array.from({ length: 200_000 }, (_, i) => i) },
   {
-    table_name: 'things',
+    table_name: SERIES,
     spatial_filter: `POLYGON((${ring(50_000)
       .map((p) => p.join(' '))
       .join()},9 48))`,
   },
   {
-    table_name: 'things',
+    table_name: SERIES,
     spatial_filter: `GEOMETRYCOLLECTION(${'GEOMETRYCOLLECTION('.repeat(500)}POINT(0 0)${')'.repeat(501)}`,
   },
-  { table_name: 'things', srid: 2147483647 },
-  { table_name: 'things', since: 'infinity', until: '-infinity' },
-  { table_name: 'things', label_name: 'x'.repeat(1_000_000) },
+  { table_name: SERIES, srid: 2147483647 },
+  { table_name: SERIES, since: 'infinity', until: '-infinity' },
+  { table_name: SERIES, label_name: 'x'.repeat(1_000_000) },
 ]
 const feature = (more: object) => ({ type: 'Feature', properties: { id: 900, name: 'a' }, geometry: { type: 'Point', coordinates: [0, 0] }, ...more }) // prettier-ignore
 const features: unknown[] = [
@@ -166,7 +168,7 @@ const features: unknown[] = [
   null,
 ]
 const items = '/ogc/v1/collections/public.things/items'
-const filters = ['casei(casei(casei(name)))', "name LIKE '%_%_%_%_%_%_%_%_%_%_%'", '1=1;drop table things', `name IN (${Array.from({ length: 9000 }, (_, i) => `'${i}'`).join()})`, `${'NOT '.repeat(4000)}id=1`, `S_INTERSECTS(geom,POLYGON((${ring(2000).map((p) => p.join(' ')).join()},9 48)))`, "name='\u0000'", 'pg_sleep(100)=1', 'id=99999999999999999999999999', 'xmin=1'] // prettier-ignore
+const filters = ['casei(casei(casei(name)))', "name LIKE '%_%_%_%_%_%_%_%_%_%_%'", '1=1;drop table things', `name IN (${Array.from({ length: 1200 }, (_, i) => `'${i}'`).join()})`, `${'NOT '.repeat(2000)}id=1`, `S_INTERSECTS(geom,POLYGON((${ring(400).map((p) => p.join(' ')).join()},9 48)))`, "name='\u0000'", 'pg_sleep(100)=1', 'id=99999999999999999999999999', 'xmin=1'] // prettier-ignore
 const saved: unknown[] = [
   { sql: 'select :a::int', parameters: [{ name: 'a', type: 'int4', value: '1); drop table things; --' }] },
   { sql: 'select :a', parameters: [{ name: 'a', type: 'regclass', value: 'terrane.keys' }] },
@@ -202,21 +204,27 @@ const documents = [
   { version: 0, title: '</script><script>', style: { metadata: { 'terrane:map': { title: 1 } } } },
 ] // prettier-ignore
 const place = (lat: unknown, lon: unknown) => ({ lat, lon })
-const heights = [
+/** Places of a route where numbers, counts or shapes are wrong. Heights themselves are not served. */
+const journeys = [
   {},
-  { shape: [] },
-  { shape: [place(91, 0)] },
-  { shape: [place('a', null)] },
-  { shape: Array.from({ length: 2_000_000 }, () => place(1, 1)) },
+  { locations: [] },
+  { locations: [place(91, 0), place(0, 0)] },
+  { locations: [place('a', null), place(48.1, 11.6)] },
+  { locations: [place([48.1], { lon: 11.6 }), place(48.1, 11.6)] },
+  { locations: [place('', ' '), place('0x10', '1e999')] },
+  { locations: Array.from({ length: 20_000 }, () => place(48.1, 11.58)) },
+  { locations: [place(48.09, 11.58), place(48.1, 11.59)], exclude_polygons: [[['a', null], [true, 1], [0, 0]]] },
+  { locations: [place(48.09, 11.58), place(48.1, 11.59)], exclude_locations: Array.from({ length: 9000 }, () => place(48, 11)) },
+  { locations: [place(48.09, 11.58), place(48.1, 11.59)], costing_options: { auto: { use_tolls: 'NaN', top_speed: 1e308 } } },
+].map((journey) => ({ costing: 'auto', ...journey })) // prettier-ignore
+const traces = [
   { encoded_polyline: '\u0000' },
   { encoded_polyline: '~'.repeat(900_000) },
-  { shape: [place(0, 0), place(0, 180)], resample_distance: 1e-9 },
-  { shape: [place(0, 0), place(0, 180)], resample_distance: -1 },
-  { shape: [place(0, 0)], height_precision: 99 },
-]
-/** A file with 20 megabytes of spaces in its head, and other sources that are read by address. */
+  { shape: Array.from({ length: 2_000_000 }, () => place(1, 1)) },
+].map((trace) => ({ costing: 'auto', shape_match: 'map_snap', ...trace }))
+/** Addresses that a job must not read, in several spellings. */
 const zarr = (url: string) => ({ url, tableName: 'z' })
-const led = ['http://169.254.169.254/a.zarr', 'http://[::1]:1/a.zarr', 'http://0x7f000001/a.zarr', 'http://2130706433/a.zarr', 'file:///etc', 's3://../../etc', 'http://user:pass@127.0.0.1/a.zarr', 'gopher://127.0.0.1/'].map(zarr) // prettier-ignore
+const led = ['http://169.254.169.254/a.zarr', 'https://169.254.169.254/a.zarr', 'https://[::1]:1/a.zarr', 'https://[::ffff:7f00:1]/a.zarr', 'https://0x7f000001/a.zarr', 'https://2130706433/a.zarr', 'file:///etc', 's3://../../etc', 'https://user:pass@127.0.0.1/a.zarr', 'gopher://127.0.0.1/'].map(zarr) // prettier-ignore
 const chains = ['abc', '-1', '99999999999999999999', `${'9'.repeat(5000)}`, '0, 1', 'eyJhbGciOiJub25lIn0.eyJkIjowfQ.', '[object Object]'] // prettier-ignore
 
 /** Attacks on the newest surfaces, answered at once. */
@@ -243,12 +251,10 @@ export const NEWEST: Readonly<Record<string, Answered>> = {
   ...bodies('a map', { app: 'console', path: MAP, method: 'PUT' }, documents),
   ...at('a page of a map', { app: 'console', as: null }, ['/api/m/local/..%2f..%2fkeys', '/api/m/local/01900000-0000-4000-8000-000000000000', '/api/m/%00/%00', '/api/m/__proto__/constructor', `/api/m/${'x'.repeat(3000)}/y`]), // prettier-ignore
   ...at('files of the console', { app: 'console', as: null }, ['/assets/..%2f..%2fpackage.json', '/assets/%2e%2e/%2e%2e/etc/passwd', '/assets/....//package.json', '/assets/%00']), // prettier-ignore
-  ...bodies('heights', { app: 'router', path: '/routing-engine/v1/height' }, heights),
-  ...bodies(
-    'heights without a key',
-    { app: 'router', path: '/routing-engine/v1/height', as: null },
-    heights.slice(0, 2),
-  ),
+  ...bodies('places of a route', { app: 'router', path: '/routing-engine/v1/route', right: BOUNDED }, journeys),
+  ...bodies('a trace', { app: 'router', path: '/routing-engine/v1/trace_route' }, traces),
+  ...bodies('heights', { app: 'router', path: '/routing-engine/v1/height' }, [{}]),
+  ...bodies('heights without a key', { app: 'router', path: '/routing-engine/v1/height', as: null }, [{}]),
   ...bodies('Zarr by address', { app: 'worker', path: '/jobs/importEmbeddings', right: [...REFUSED, 202] }, led),
-  ...Object.fromEntries(chains.map((chain) => [`a chain of calls ${chain.slice(0, 40)}`, { app: 'functions', path: '/functions/v1/guarded', as: 'anon', method: 'POST', right: REFUSED, headers: { 'x-terrane-depth': chain, 'x-terrane-chain': chain } }])), // prettier-ignore
+  ...Object.fromEntries(chains.map((chain) => [`a chain of calls ${chain.slice(0, 40)}`, { app: 'functions', path: '/functions/v1/guarded', as: 'owner', method: 'POST', right: REFUSED, headers: { 'x-terrane-depth': chain, 'x-terrane-chain': chain } }])), // prettier-ignore
 }
