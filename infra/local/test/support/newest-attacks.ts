@@ -236,7 +236,7 @@ export const NEWEST: Readonly<Record<string, Answered>> = {
   ...at('fonts and icons', {}, fonts),
   ...at('fonts of anon', { method: 'PUT' }, ['/maps/v1/fonts/mine', '/maps/v1/styles/mine', '/maps/v1/sprites/a/b']),
   ...at('fonts deleted by anon', { method: 'DELETE' }, ['/maps/v1/fonts/mine', '/maps/v1/styles/mine']),
-  ...bodies('change series', { path: functionsOf('change_series'), headers: { 'content-profile': 'geoembeddings' } }, searches), // prettier-ignore
+  ...bodies('change series', { path: functionsOf('change_series'), right: BOUNDED, headers: { 'content-profile': 'geoembeddings' } }, searches), // prettier-ignore
   ...bodies('change series of a stranger', { path: functionsOf('change_series'), as: 'foreign', headers: { 'content-profile': 'geoembeddings' } }, searches.slice(0, 2)), // prettier-ignore
   ...bodies('OGC create', { path: items }, features),
   ...bodies('OGC create by anon', { path: items, as: 'anon' }, features.slice(0, 2)),
@@ -256,5 +256,5 @@ export const NEWEST: Readonly<Record<string, Answered>> = {
   ...bodies('heights', { app: 'router', path: '/routing-engine/v1/height' }, [{}]),
   ...bodies('heights without a key', { app: 'router', path: '/routing-engine/v1/height', as: null }, [{}]),
   ...bodies('Zarr by address', { app: 'worker', path: '/jobs/importEmbeddings', right: [...REFUSED, 202] }, led),
-  ...Object.fromEntries(chains.map((chain) => [`a chain of calls ${chain.slice(0, 40)}`, { app: 'functions', path: '/functions/v1/guarded', as: 'owner', method: 'POST', right: REFUSED, headers: { 'x-terrane-depth': chain, 'x-terrane-chain': chain } }])), // prettier-ignore
+  ...Object.fromEntries(chains.map((chain) => [`a chain of calls ${chain.slice(0, 40)}`, { app: 'functions', path: '/functions/v1/guarded', as: 'owner', method: 'POST', right: [200], holds: /^in$/, headers: { 'x-terrane-depth': chain, 'x-terrane-chain': chain } }])), // prettier-ignore
 }
