@@ -15,11 +15,11 @@ const MEGABYTES = 10
 const TUS = '/storage/v1/upload/resumable'
 
 /** Writes a request with a body of 10 MB before it reads. Resolves to the answer until its end. */
-async function writeThenRead(method: string, path: string, version: string, headers: string): Promise<string> {
+async function writeThenRead(line: string, headers: string): Promise<string> {
   const socket = connect({ port: Number(new URL(origin.url).port), host: '127.0.0.1', allowHalfOpen: true })
   socket.pause()
   socket.write(
-    `${method} ${path} HTTP/${version}\r\nhost: x\r\nconnection: close\r\napikey: ${origin.keys.service}\r\n` +
+    `${line}\r\nhost: x\r\nconnection: close\r\napikey: ${origin.keys.service}\r\n` +
       `${headers}content-length: ${MEGABYTES * 1_000_000}\r\n\r\n`,
   )
   for (let i = 0; i < MEGABYTES; i++) if (!socket.write(Buffer.alloc(1_000_000))) await once(socket, 'drain')
@@ -34,26 +34,25 @@ const preflight = 'origin: https://app.example\r\naccess-control-request-method:
 test.each([
   [
     'WMS, capabilities',
-    'GET',
-    '/raster/v1/wms?service=WMS&request=GetCapabilities&layers=storage://files/none.tif',
+    'GET /raster/v1/wms?service=WMS&request=GetCapabilities&layers=storage://files/none.tif',
     '',
     404,
   ],
-  ['WMS, map', 'GET', '/raster/v1/wms?service=WMS&request=GetMap', '', 400],
-  ['WMS, another method', 'POST', '/raster/v1/wms?service=WMS', 'content-type: text/xml\r\n', 404],
-  ['storage, buckets', 'GET', '/storage/v1/bucket', '', 200],
-  ['storage, an object', 'GET', '/storage/v1/object/files/none', '', 404],
-  ['storage, an object of no bucket', 'POST', '/storage/v1/object/none/a', 'content-type: text/plain\r\n', 404],
-  ['TUS, no preflight', 'OPTIONS', TUS, tus, 400],
-  ['TUS, a preflight', 'OPTIONS', TUS, preflight, 204],
-  ['TUS, a beginning without a target', 'POST', TUS, `${tus}upload-length: 9\r\n`, 400],
-  ['TUS, how far it is', 'HEAD', `${TUS}/none`, tus, 404],
-  ['TUS, a part of no upload', 'PATCH', `${TUS}/none`, part, 404],
-  ['TUS, an end of no upload', 'DELETE', `${TUS}/none`, tus, 404],
-  ['rows', 'GET', '/rest/v1/none', '', 404],
-  ['features', 'GET', '/ogc/v1/collections', '', 200],
-  ['health', 'GET', '/health/live', '', 200],
-] as const)('%s: a caller that writes 10 MB before it reads is answered', async (_, method, path, headers, status) => {
+  ['WMS, map', 'GET /raster/v1/wms?service=WMS&request=GetMap', '', 400],
+  ['WMS, another method', 'POST /raster/v1/wms?service=WMS', 'content-type: text/xml\r\n', 404],
+  ['storage, buckets', 'GET /storage/v1/bucket', '', 200],
+  ['storage, an object', 'GET /storage/v1/object/files/none', '', 404],
+  ['storage, an object of no bucket', 'POST /storage/v1/object/none/a', 'content-type: text/plain\r\n', 404],
+  ['TUS, no preflight', `OPTIONS ${TUS}`, tus, 400],
+  ['TUS, a preflight', `OPTIONS ${TUS}`, preflight, 204],
+  ['TUS, a beginning without a target', `POST ${TUS}`, `${tus}upload-length: 9\r\n`, 400],
+  ['TUS, how far it is', `HEAD ${TUS}/none`, tus, 404],
+  ['TUS, a part of no upload', `PATCH ${TUS}/none`, part, 404],
+  ['TUS, an end of no upload', `DELETE ${TUS}/none`, tus, 404],
+  ['rows', 'GET /rest/v1/none', '', 404],
+  ['features', 'GET /ogc/v1/collections', '', 200],
+  ['health', 'GET /health/live', '', 200],
+] as const)('%s: a caller that writes 10 MB before it reads is answered', async (_, request, headers, status) => {
   for (const version of ['1.0', '1.1'])
-    expect(await writeThenRead(method, path, version, headers)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+    expect(await writeThenRead(`${request} HTTP/${version}`, headers)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
 })

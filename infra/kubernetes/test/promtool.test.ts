@@ -61,7 +61,7 @@ test.runIf(isThere).each(Object.entries(FAULTS))(
         tests: [{ interval: `${STEP}s`, input_series: inputs, alert_rule_test: expected }],
       }),
     )
-    const { stdout, stderr } = spawnSync(promtool, ['test', 'rules', path])
+    const { stdout, stderr } = spawnSync(promtool, ['test', 'rules', path], { encoding: 'utf8' })
     expect(`${stdout}${stderr}`).toContain('SUCCESS')
   },
 )

@@ -26,7 +26,7 @@ export async function insert(deps: RestScope, request: Named, reply: FastifyRepl
     parameters,
     statement: async (session) => {
       if (columns.length === 0) return `${into} select from json_array_elements(${body})`
-      await requirePositionsOfRows(session, table, columns, given)
+      await requirePositionsOfRows(session, table, { columns, rows: given })
       const conflict = await conflictClause(session, call, request.params.name, columns)
       const complete = await withDefaults(session, call, request.params.name, { columns, body, isList: true })
       const counted = conflict.includes(COUNTER) ? ` where ${count(1)} <> 0` : ''
@@ -56,7 +56,7 @@ export async function update(deps: RestScope, request: Named, reply: FastifyRepl
   const set = columns.map((column) => `${quoteIdentifier(column)} = ${alias}.${quoteIdentifier(column)}`).join(', ')
   const where = filters(call, name, parameters)
   const statement = async (session: Session) => {
-    await requirePositionsOfRows(session, table, columns, given)
+    await requirePositionsOfRows(session, table, { columns, rows: given })
     const complete = await withDefaults(session, call, name, { columns, body, isList: false })
     return `update ${table} as ${quoteIdentifier(name)} set ${set} from json_populate_record(null::${table}, ${complete}) as ${alias}${where}`
   }

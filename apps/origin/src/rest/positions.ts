@@ -35,8 +35,7 @@ export function requirePositions(given: Readonly<Record<string, unknown>>, names
 export async function requirePositionsOfRows(
   session: Session,
   table: string,
-  columns: readonly string[],
-  rows: unknown,
+  { columns, rows }: { readonly columns: readonly string[]; readonly rows: unknown },
 ): Promise<void> {
   const list = (Array.isArray(rows) ? rows : [rows]) as Readonly<Record<string, unknown>>[]
   const suspects = columns.filter((column) => list.some((row) => hasOtherPositions(row[column])))
