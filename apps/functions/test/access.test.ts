@@ -1,6 +1,8 @@
 // Slow: hosts start, and each caller starts an instance of each function.
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { connect, type AddressInfo } from 'node:net'
+import { text as textOf } from 'node:stream/consumers'
 import { FunctionsHttpError, createClient } from '@supabase/supabase-js'
 import { SignJWT, exportJWK, generateKeyPair } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -299,6 +301,32 @@ describe('the interface as clients use it', () => {
       true,
       true,
     ])
+  })
+
+  test('a caller that closes after its request and writes all before it reads gets an early answer', async () => {
+    await app.deploy(
+      'early',
+      `export default async (req) => { await req.body.getReader().read(); return new Response('enough') }`,
+      {
+        auth: 'none',
+        stream_body: true,
+        body_bytes: 20_000_000,
+      },
+    )
+    const preflight = 'origin: https://app.example\r\naccess-control-request-method: POST\r\n'
+    for (const [method, headers, status] of [
+      ['POST', '', 200],
+      ['OPTIONS', preflight, 204],
+    ] as const) {
+      const socket = connect({ port: Number(new URL(app.origin).port), host: '127.0.0.1', allowHalfOpen: true })
+      socket.pause()
+      socket.write(
+        `${method} /functions/v1/early HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${headers}content-length: 10000000\r\n\r\n`,
+      )
+      for (let i = 0; i < 10; i++) if (!socket.write(Buffer.alloc(1_000_000))) await once(socket, 'drain')
+      expect(await textOf(socket)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+      socket.destroy()
+    }
   })
 })
 

@@ -601,6 +601,7 @@ describe('filters', () => {
     '{"op":"constructor","args":[1,2]}',
     '{"op":"s_intersects","args":[{"property":"geom"},{"wkt":"SRID=0;POINT(1 1)"}]}',
     '{"op":"s_intersects","args":[{"property":"geom"},{"type":"Point","coordinates":"x"}]}',
+    '{"op":"s_intersects","args":[{"property":"geom"},{"type":"Point","coordinates":["9",null]}]}',
     `${'{"op":"not","args":['.repeat(2000)}true${']}'.repeat(2000)}`,
     JSON.stringify(between),
     JSON.stringify({ op: 'in', args: [{ property: 'floors' }, []] }),
@@ -809,6 +810,21 @@ describe('changes', () => {
     ['a column that the caller may not see', feature({ secret: 'x' }), 400],
     ['a property of another type', feature({ floors: 'many' }), 400],
     ['a broken geometry', feature({}, { type: 'Point', coordinates: 'x' }), 400],
+    ['a point of texts', feature({}, { type: 'Point', coordinates: ['9', null] }), 400],
+    [
+      'a line with a truth',
+      feature(
+        {},
+        {
+          type: 'LineString',
+          coordinates: [
+            [9, 48],
+            [true, 48],
+          ],
+        },
+      ),
+      400,
+    ],
     ['properties that are a list', '{"type":"Feature","geometry":null,"properties":[]}', 400],
     ['too deep', `{"type":"Feature","geometry":null,"properties":${'['.repeat(5000)}${']'.repeat(5000)}}`, 400],
     ['too large', feature({ name: 'x'.repeat(1_100_000) }), 413],

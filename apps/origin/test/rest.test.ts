@@ -363,6 +363,30 @@ describe('functions, through supabase-js', () => {
     expect((await anon().rpc('add_them', { a: 1 })).data).toBe(11)
     expect((await anon().rpc('numbers', { n: 3 })).data).toEqual([1, 2, 3])
   })
+  test('positions that are no numbers are refused, because PostGIS reads them as 0', async () => {
+    const place = { type: 'Point', coordinates: ['a', null] }
+    const wrong = [
+      place,
+      { type: 'Feature', geometry: place },
+      JSON.stringify(place),
+      { ...place, Coordinates: [1, 2] },
+    ]
+    for (const given of wrong) {
+      const asked = JSON.stringify(given)
+      const said = await Promise.all([
+        service().from('places').insert({ name: 'at nothing', geom: given }),
+        service().from('places').update({ geom: given }).eq('id', 1),
+        anon().rpc('middle', { place: given }),
+        anon().rpc('middle', { place: asked }, { get: true }),
+      ])
+      expect(said.map(({ status }) => status)).toEqual([400, 400, 400, 400])
+    }
+    // A column that is no geometry may contain it.
+    const kept = await service().from('places').update({ tags: place }).eq('id', 4).select('tags').single()
+    expect(kept.data).toEqual({ tags: place })
+    await service().from('places').update({ tags: null }).eq('id', 4)
+  })
+
   test('geometries come as GeoJSON, as the Feature that has one, and as text', async () => {
     const geometry = { type: 'LineString', coordinates: [[0, 0], [2, 4]] } // prettier-ignore
     const feature = { type: 'Feature', properties: { name: 'x' }, geometry }

@@ -75,7 +75,7 @@ export const keysUnavailable = defineError(
   'unavailable',
   () => 'Keys cannot be looked up at the moment',
   () => ({
-    hint: 'The database of the control plane does not answer; the same call may succeed later. `terrane doctor` says why.',
+    hint: 'The same call may succeed in some seconds. The cause is in the log of the server.',
   }),
 )
 

@@ -10,7 +10,7 @@ import fastify, {
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { refuseCostlyJson } from './edge/bodies.ts'
 import { listRoutes } from './edge/route-list.ts'
-import { discardRefused } from './edge/discard-refused.ts'
+import { dropUnreadBodies } from './edge/unread-bodies.ts'
 import { parseQuerystring, requireDeclaredOnce } from './edge/parameters.ts'
 import { MIN_UPLOAD_RATE, requireUploadRate, type UploadRate } from './edge/upload-rate.ts'
 import { BARE_EDGE, type EdgeSettings } from './edge/settings.ts'
@@ -105,7 +105,7 @@ export function createHttp(options: HttpOptions): Http {
   listRoutes(app)
   if (trustedProxies.length === 0) noticeProxies(app)
   requireUploadRate(app, options.uploadRate ?? MIN_UPLOAD_RATE)
-  discardRefused(app)
+  dropUnreadBodies(app)
   parseJson(app, false)
   // A caller whose answer comes while the server closes must not send its next request on the same connection.
   let isClosing = false

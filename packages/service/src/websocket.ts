@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { ServerResponse, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { lingerOn } from './edge/unread-bodies.ts'
 import { handshakeInvalid } from './errors.ts'
 import { statusOf, toProblem } from './problem.ts'
 
@@ -69,6 +70,6 @@ function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {
   response.assignSocket(socket)
   socket.on('error', () => {})
   socket.on('drain', () => response.emit('drain'))
-  response.once('finish', () => socket.destroySoon())
+  response.once('finish', () => lingerOn(socket))
   return response
 }

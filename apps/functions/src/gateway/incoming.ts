@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { discardRest, hasBody, outlastAnswer, type Upgrade } from '@terrane/service'
+import { discardRest, hasBody, type Upgrade } from '@terrane/service'
 import { corsHeaders, isPreflight, preflightHeaders, type CorsPolicy } from './cors.ts'
 import { bodyOf, isRelayError, type Problem } from './problems.ts'
 
@@ -48,7 +48,6 @@ export class Incoming {
     const unread = !request.complete && hasBody(request)
     const late = problem.code === 'REQUEST_TIMEOUT'
     if (late) headers.push('connection', 'close')
-    else if (unread) outlastAnswer(request, response)
     response.writeHead(status, headers)
     response.end(request.method === 'HEAD' ? undefined : body)
     if (unread && !late) {

@@ -1,3 +1,4 @@
+import { hasNumericPositions } from '@terrane/core/positions'
 import { quoteIdentifier } from '@terrane/database'
 import type { Parameters } from '@terrane/database/rest-query'
 import type { Collection, Column, Kind } from './collection.ts'
@@ -5,7 +6,7 @@ import { FOLDS } from './cql2-fold.ts'
 import type { Node } from './cql2-text.ts'
 import { fromSystem, type Crs } from './crs.ts'
 import { badFilter } from './errors.ts'
-import { Numeral } from './exact-json.ts'
+import { Numeral, isFiniteNumber } from './exact-json.ts'
 import { envelopesOf, positionsOf, positionsOfWkt, relationSql, requireLatitudes } from './space.ts'
 import { hasEnds, temporalSql, utcText, type Value } from './cql2-time.ts'
 
@@ -282,6 +283,7 @@ function shapeSql(node: Node, scope: Scope): string | null {
     return fromSystem(`st_geomfromtext(${parameters.add(wkt)}::text)`, crs, crs.srid)
   }
   if (isShape(node)) {
+    if (!hasNumericPositions(node, isFiniteNumber)) throw badFilter('coordinates of a geometry are no numbers')
     requireLatitudes(positionsOf(node), crs)
     return fromSystem(`st_geomfromgeojson(${parameters.add(JSON.stringify(node))}::text)`, crs, crs.srid)
   }

@@ -1,9 +1,10 @@
+import { hasNumericPositions } from '@terrane/core/positions'
 import { quoteIdentifier, type Session } from '@terrane/database'
 import { Parameters } from '@terrane/database/rest-query'
 import type { Collection, Column } from './collection.ts'
 import { fromSystem, type Crs } from './crs.ts'
 import { badFeature, noFeature } from './errors.ts'
-import { Numeral, parseExactJson } from './exact-json.ts'
+import { Numeral, isFiniteNumber, parseExactJson } from './exact-json.ts'
 import { keyCondition } from './items.ts'
 
 /** A feature as it was sent: its text, which the database reads, so that numbers of any size survive. */
@@ -24,6 +25,7 @@ export function readFeature(body: unknown, isPart: boolean): Sent {
   if (!isPart && !('geometry' in feature)) throw badFeature('geometry is missing; it may be null')
   const { geometry = null, properties = null, id = null } = feature
   if (geometry !== null && typeof geometry !== 'object') throw badFeature('geometry is no object')
+  if (!hasNumericPositions(geometry, isFiniteNumber)) throw badFeature('coordinates of its geometry are no numbers')
   if (properties !== null && (typeof properties !== 'object' || Array.isArray(properties)))
     throw badFeature('properties is no object')
   if (id !== null && typeof id !== 'string' && typeof id !== 'number' && !(id instanceof Numeral))

@@ -35,3 +35,8 @@ export function parseExactJson(text: string): unknown {
     typeof value === 'number' && source !== undefined ? numberOf(source) : value,
   )
 }
+
+/** Whether a value is a finite number, of any size. */
+export function isFiniteNumber(value: unknown): boolean {
+  return Number.isFinite(value instanceof Numeral ? Number(value.text) : value)
+}

@@ -3,9 +3,15 @@ import { TerraneError } from '@terrane/core'
 import { refuseCostlyJson } from '@terrane/service'
 import { RestError } from './errors.ts'
 
+interface Arguments {
+  readonly json: string
+  readonly names: string[]
+  readonly values: Readonly<Record<string, unknown>>
+}
+
 /** The named arguments of a call, and its unparsed body, which the database parses, so that numbers keep all digits. */
-export function argumentsOfBody(body: unknown): { json: string; names: string[] } {
-  if (body === undefined || body === null || body === '') return { json: '{}', names: [] }
+export function argumentsOfBody(body: unknown): Arguments {
+  if (body === undefined || body === null || body === '') return { json: '{}', names: [], values: {} }
   const parsed = parseJson(body)
   if (parsed === null || typeof parsed !== 'object' || Array.isArray(parsed)) {
     throw new RestError(400, 'PGRST102', 'The body must be a JSON object of named arguments')
@@ -13,12 +19,13 @@ export function argumentsOfBody(body: unknown): { json: string; names: string[] 
   const names = Object.keys(parsed)
   // PostgreSQL's own limit on arguments of a function.
   if (names.length > 100) throw new RestError(400, 'PGRST102', 'A function has at most 100 arguments')
-  return { json: body as string, names }
+  return { json: body as string, names, values: parsed as Readonly<Record<string, unknown>> }
 }
 
-/** The arguments of a call by GET, as the text of a JSON object. */
-export function argumentsOfQuery(parameters: URLSearchParams): string {
-  return JSON.stringify(Object.fromEntries([...parameters].filter(isArgument)))
+/** The arguments of a call by GET. */
+export function argumentsOfQuery(parameters: URLSearchParams): Arguments {
+  const values = Object.fromEntries([...parameters].filter(isArgument))
+  return { json: JSON.stringify(values), names: Object.keys(values), values }
 }
 
 /** The rows of a body and their columns: those in `columns=`, or else those of the first row. */

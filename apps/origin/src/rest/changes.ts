@@ -7,6 +7,7 @@ import type { OwnColumns } from './embedding/own-columns.ts'
 import { aliasOf } from './embedding/sources.ts'
 import { RestError } from './errors.ts'
 import type { Rows } from './execute.ts'
+import { requirePositionsOfRows } from './positions.ts'
 import { readRows, single } from './read-rows.ts'
 
 /** `POST /rest/v1/{table}`: inserts the rows of the body, or merges them with existing rows. */
@@ -25,6 +26,7 @@ export async function insert(deps: RestScope, request: Named, reply: FastifyRepl
     parameters,
     statement: async (session) => {
       if (columns.length === 0) return `${into} select from json_array_elements(${body})`
+      await requirePositionsOfRows(session, table, { columns, rows: given })
       const conflict = await conflictClause(session, call, request.params.name, columns)
       const complete = await withDefaults(session, call, request.params.name, { columns, body, isList: true })
       const counted = conflict.includes(COUNTER) ? ` where ${count(1)} <> 0` : ''
@@ -41,7 +43,7 @@ export async function insert(deps: RestScope, request: Named, reply: FastifyRepl
 export async function update(deps: RestScope, request: Named, reply: FastifyReply): Promise<FastifyReply> {
   const call = await readCall(deps, request)
   const { name } = request.params
-  const { columns, json } = readRowsBody(request.body, call.query)
+  const { columns, rows: given, json } = readRowsBody(request.body, call.query)
   if (columns.length === 0) {
     const none = { body: '[]', returned: 0, total: null }
     if (call.accepted.format === 'object') single(none)
@@ -54,6 +56,7 @@ export async function update(deps: RestScope, request: Named, reply: FastifyRepl
   const set = columns.map((column) => `${quoteIdentifier(column)} = ${alias}.${quoteIdentifier(column)}`).join(', ')
   const where = filters(call, name, parameters)
   const statement = async (session: Session) => {
+    await requirePositionsOfRows(session, table, { columns, rows: given })
     const complete = await withDefaults(session, call, name, { columns, body, isList: false })
     return `update ${table} as ${quoteIdentifier(name)} set ${set} from json_populate_record(null::${table}, ${complete}) as ${alias}${where}`
   }

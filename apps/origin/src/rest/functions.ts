@@ -121,6 +121,11 @@ function isGeometry({ type }: Argument): boolean {
   return /^(?:\w+\.)?(?:geometry|geography)$/.test(type)
 }
 
+/** Names of the arguments of a function that are geometries. */
+export function geometriesOf({ args }: Pick<CallableFunction, 'args'>): string[] {
+  return args.filter(isGeometry).map(({ name }) => name)
+}
+
 /** A geometry may also be sent as a GeoJSON Feature. */
 function valueSql(arg: Argument): string {
   const value = `args.${quoteIdentifier(arg.name)}`

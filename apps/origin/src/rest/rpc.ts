@@ -18,8 +18,9 @@ import { refuseTooMany } from './changes.ts'
 import { listOf } from './embedding/embedded-bytes.ts'
 import { RestError } from './errors.ts'
 import { depthOf, runAs, type Rows } from './execute.ts'
+import { requirePositions } from './positions.ts'
 import { readRows, single } from './read-rows.ts'
-import { callSql, resolveFunction, type CallableFunction } from './functions.ts'
+import { callSql, geometriesOf, resolveFunction, type CallableFunction } from './functions.ts'
 import { answerBytesOf, timeoutOf, withinRows } from './limits.ts'
 import { parseAccept, parsePreferences } from './preferences.ts'
 
@@ -28,7 +29,7 @@ export async function rpc(deps: RestScope, request: Named, reply: FastifyReply):
   const isPost = request.method === 'POST'
   const parameters = searchParameters(request)
   if (!isPost) requireArgumentsOnce(request, parameters)
-  const given = isPost ? argumentsOfBody(request.body) : null
+  const { json, names, values: sent } = isPost ? argumentsOfBody(request.body) : argumentsOfQuery(parameters)
   const principal = callerOf(request)
   const schema = schemaOf(deps, request)
   const preferences = parsePreferences(request.headers.prefer)
@@ -39,7 +40,6 @@ export async function rpc(deps: RestScope, request: Named, reply: FastifyReply):
   const warnings: string[] = []
   const respond = await runAs(deps.database, as, async (session) => {
     using _listening = collectWarnings(session, warnings)
-    const names = given ? given.names : [...new Set([...parameters].filter(isArgument).map(([name]) => name))]
     const fn = await resolveFunction(
       session,
       schema,
@@ -47,8 +47,8 @@ export async function rpc(deps: RestScope, request: Named, reply: FastifyReply):
       { names, isBody: isPost },
       deps.limits.extensionFunctions,
     )
-    const args = given ? given.json : argumentsOfQuery(parameters)
-    const rowParameters = given
+    requirePositions(sent, geometriesOf(fn))
+    const rowParameters = isPost
       ? parameters
       : new URLSearchParams([...parameters].filter((entry) => !isArgument(entry)))
     const query = withinRows(withRange(parseQuery(rowParameters, true), request), deps.limits)
@@ -62,7 +62,7 @@ export async function rpc(deps: RestScope, request: Named, reply: FastifyReply):
       headOnly: request.method === 'HEAD',
     }
     const values = new Parameters()
-    const source = callSql(fn, names, () => values.add(args))
+    const source = callSql(fn, names, () => values.add(json))
     if (fn.returnsVoid) {
       await session.query(`select from ${source}`, values.values)
       return () => reply.code(204).send()

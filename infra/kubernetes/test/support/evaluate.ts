@@ -196,28 +196,38 @@ export interface Rule {
   readonly alert: string
   readonly expr: string
   readonly for?: string
+  readonly labels?: Readonly<Record<string, string>>
 }
 
 const EVALUATED_EACH_SECONDS = 30
 
-/**
- * Labels of the series for which an alert fires at a time in seconds: the condition has held for the alert's duration.
- */
-export function firedBy(
-  { expr, for: patience = '0m' }: Rule,
-  scrapes: Scrapes,
-  until: number,
-): Record<string, string>[] {
+/** Labels of the series for which an alert fires, at a time in seconds or `ever` until then. */
+export interface Firing {
+  readonly now: readonly Record<string, string>[]
+  readonly ever: readonly Record<string, string>[]
+}
+
+const read = (all: Iterable<string>) => [...all].map((labels) => JSON.parse(labels) as Record<string, string>)
+
+/** Evaluates an alert until a time: it fires when its condition has held for its duration. */
+export function firing({ expr, for: patience = '0m' }: Rule, scrapes: Scrapes, until: number): Firing {
   const needed = Number(patience.replace('m', '')) * UNIT_SECONDS['m']!
   const since = new Map<string, number>()
   const names = new Set<string>()
+  const isLong = (labels: string, at: number) => at - since.get(labels)! >= needed
   for (let at = 0; at <= until; at += EVALUATED_EACH_SECONDS) {
     const now = new Set(evaluate(expr, scrapes, at).map(({ labels }) => JSON.stringify(labels)))
     for (const labels of since.keys()) if (!now.has(labels)) since.delete(labels)
     for (const labels of now) {
       if (!since.has(labels)) since.set(labels, at)
-      if (at - since.get(labels)! >= needed) names.add(labels)
+      if (isLong(labels, at)) names.add(labels)
     }
   }
-  return [...names].map((labels) => JSON.parse(labels) as Record<string, string>)
+  const last = until - (until % EVALUATED_EACH_SECONDS)
+  return { now: read([...since.keys()].filter((labels) => isLong(labels, last))), ever: read(names) }
+}
+
+/** Labels of the series for which an alert fires until a time in seconds. */
+export function firedBy(rule: Rule, scrapes: Scrapes, until: number): Record<string, string>[] {
+  return [...firing(rule, scrapes, until).ever]
 }

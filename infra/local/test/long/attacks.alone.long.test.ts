@@ -3,11 +3,21 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { testLane } from '@terrane/database/testing'
+import { textureImage, writeGeoTiff } from '@terrane/testing/geotiff'
 import { shareOfRun } from '@terrane/testing/property'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { ANSWERED, STATE_ATTACKER, STATE_ATTEMPTS, ledJobs, spellingsOf, type Answered } from '../support/attacks.ts'
+import {
+  ANSWERED,
+  MODEL,
+  STATE_ATTACKER,
+  STATE_ATTEMPTS,
+  ledJobs,
+  spellingsOf,
+  type Answered,
+} from '../support/attacks.ts'
 import { openHostileServer } from '../support/hostile-server.ts'
 import { openHouse, settingsOf, type House } from '../support/house.ts'
+import { NEWEST, RASTER, SERIES } from '../support/newest-attacks.ts'
 import { SETUP, openEndlessFiles, townImport } from '../support/worst-requests.ts'
 
 const MIB = 1024 * 1024
@@ -41,6 +51,7 @@ describe(`attacks in new spellings (${testLane()})`, () => {
     house = await openHouse(opened, { ...settingsOf(100_000), TERRANE_FETCH_ALLOW_HOSTS: hosts })
     await house.signIn()
     await send({ app: 'origin', path: '/storage/v1/bucket', as: 'owner', method: 'POST', body: { id: 'open', name: 'open', public: true } }) // prettier-ignore
+    await storeRaster()
     await house.db.database.query(SETUP)
     await house.db.database.query(
       `create table public.things (id int primary key, name text, geom geometry(Point, 4326));
@@ -63,12 +74,29 @@ describe(`attacks in new spellings (${testLane()})`, () => {
     await vi.waitFor(untilServed, { timeout: 60_000, interval: 500 })
     const untilDone = async (self: string) => {
       const { status } = await jobAt(self)
-      if (status !== 'success') throw new Error(`the import is ${status}`)
+      if (status !== 'success') throw new Error(`${self} is ${status}`)
     }
-    const self = await start('osmImportArea', townImport(files))
-    await vi.waitFor(() => untilDone(self), { timeout: 200_000, interval: 500 })
+    const storagePath = { bucket: 'open', path: RASTER }
+    const sources = ['2024-01-01', '2024-07-01'].map((day) => ({
+      storagePath,
+      name: day,
+      datetime: `${day}T00:00:00Z`,
+    }))
+    const series = { tableName: SERIES, modelName: MODEL, tileSize: 64, isPublic: true, sources }
+    const jobs = [await start('osmImportArea', townImport(files)), await start('createGeoEmbeddings', series)]
+    for (const self of jobs) await vi.waitFor(() => untilDone(self), { timeout: 200_000, interval: 500 })
   }, 300_000)
   afterAll(() => opened.disposeAsync())
+
+  async function storeRaster(): Promise<void> {
+    const image = textureImage({ width: 300, height: 200, bands: 3, seed: 1, type: 'uint8', noise: 5 })
+    const georeference = { affine: [500_000, 10, 0, 5_000_000, 0, -10], epsg: 32_632 } as const
+    const body = Buffer.from(await writeGeoTiff(image, { type: 'uint8', color: 'rgb', georeference }))
+    const headers = { ...house.credentials('origin', 'owner'), 'content-type': 'image/tiff' }
+    const url = `${house.app('origin').url}/storage/v1/object/open/${RASTER}`
+    const { status } = await fetch(url, { method: 'POST', headers, body })
+    if (status !== 200) throw new Error(`the raster is refused with ${status}`)
+  }
 
   async function send({ app, path, as, method = 'GET', body, headers = {} }: Omit<Answered, 'right' | 'holds'>) {
     const all = { ...(as && house.credentials(app, as)), ...(body !== undefined && JSON_TYPE), ...headers }
@@ -115,19 +143,23 @@ describe(`attacks in new spellings (${testLane()})`, () => {
   }
   const allAlive = () => expect(house.apps.filter(({ isAlive }) => !isAlive).map(({ name }) => name)).toEqual([])
 
-  test.each(share('attacks that are answered', ANSWERED))('%s', { timeout: 120_000 }, async (name, attack) => {
-    let answer = { status: 0, bytes: 0, text: '' }
-    const bytes = await grown(attack.app, async () => {
-      answer = await send(attack)
-    })
-    const line = `${name}: ${answer.status}, ${answer.bytes} B, + ${Math.round(bytes / MIB)} MiB ${answer.text.slice(0, 160)}`
-    process.stdout.write(`${line}\n`)
-    expect(attack.right, line).toContain(answer.status)
-    if (attack.holds) expect(answer.text).toMatch(attack.holds)
-    expect(answer.text).not.toMatch(OWN)
-    expect(bytes, line).toBeLessThan(MOST_BYTES)
-    allAlive()
-  })
+  test.each(share('attacks that are answered', { ...ANSWERED, ...NEWEST }))(
+    '%s',
+    { timeout: 120_000 },
+    async (name, attack) => {
+      let answer = { status: 0, bytes: 0, text: '' }
+      const bytes = await grown(attack.app, async () => {
+        answer = await send(attack)
+      })
+      const line = `${name}: ${answer.status}, ${answer.bytes} B, + ${Math.round(bytes / MIB)} MiB ${answer.text.slice(0, 160)}`
+      process.stdout.write(`${line}\n`)
+      expect(attack.right, line).toContain(answer.status)
+      if (attack.holds) expect(answer.text).toMatch(attack.holds)
+      expect(answer.text).not.toMatch(OWN)
+      expect(bytes, line).toBeLessThan(MOST_BYTES)
+      allAlive()
+    },
+  )
 
   test.each(share('jobs that are led astray', ledJobs(server.url)))(
     '%s',

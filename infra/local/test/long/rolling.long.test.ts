@@ -11,7 +11,7 @@ import { writeTown } from '../../src/demo/town.ts'
 import { appsOf } from '../../src/environments.ts'
 import { makeKeys, type Keys } from '../../src/keys.ts'
 import { openBalancer, type Balancer } from '../support/balancer.ts'
-import { bucketCall, callsOf, send } from '../support/load.ts'
+import { bucketCall, callsOf, send, uploadInParts } from '../support/load.ts'
 
 const NAMES = ['worker', 'functions', 'router', 'console', 'origin'] as const
 type Name = (typeof NAMES)[number]
@@ -80,7 +80,13 @@ function startClients() {
       answers.set(answer, (answers.get(answer) ?? 0) + 1)
     }
   }
-  const running = Promise.all(Array.from({ length: CLIENTS }, (_, n) => client(n)))
+  const uploader = async () => {
+    for (let i = 0; !until.over; i++) {
+      const answer = `parts ${await uploadInParts(keys, `parts-${i}`, balancers.origin.port).catch((error: Error) => String(error.cause))}`
+      answers.set(answer, (answers.get(answer) ?? 0) + 1)
+    }
+  }
+  const running = Promise.all([uploader(), ...Array.from({ length: CLIENTS }, (_, n) => client(n))])
   return {
     answers,
     stop: async () => {
@@ -115,7 +121,10 @@ test(`every app is restarted under load, one of ${REPLICAS} after the other, and
   expect(codes).toEqual(codes.map(() => 0))
   const wrong = [...clients.answers].filter(([answer]) => !answer.endsWith(' 200'))
   expect(wrong).toEqual([])
-  expect(clients.answers.size).toBe(callsOf(keys).length)
+  expect(clients.answers.size).toBe(callsOf(keys).length + 1)
   const total = [...clients.answers.values()].reduce((sum, n) => sum + n, 0)
-  await annotate(`${total} requests over ${CLIENTS} connections, ${codes.length} restarts`)
+  const uploads = clients.answers.get('parts 200')
+  await annotate(
+    `${total} requests, ${uploads} of them uploads in parts, over ${CLIENTS} connections, ${codes.length} restarts`,
+  )
 })

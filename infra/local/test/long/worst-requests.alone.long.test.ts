@@ -23,6 +23,9 @@ const STOP_MS = 20_000
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 const endless = await openEndlessFiles()
+/** On a calm machine a request that may succeed must: limits of time that a busy machine reaches are no excuse. */
+// oxlint-disable-next-line node/no-process-env -- Set for a run on a calm machine.
+const isCalm = process.env['TERRANE_TEST_CALM'] === '1'
 /** A third of the requests, chosen by the seed, or all. */
 const all = Object.entries({ ...worstRequests(endless.url), ...ofDoors })
 const REQUESTS = shareOfRun('worst requests', all, Math.ceil(all.length / 3), ([name]) => name)
@@ -143,7 +146,9 @@ describe(`the worst requests (${testLane()})`, () => {
         `${answers[0]!.begin.slice(0, 100)}\n`,
     )
     expect(house.apps.filter(({ isAlive }) => !isAlive).map((one) => one.name)).toEqual([])
-    const [, , , right] = request
+    const [, , , known] = request
+    const successes = known.filter((one) => one.status === 200)
+    const right = isCalm && successes.length > 0 ? successes : known
     for (const answer of answers)
       expect(
         right.map((one) => one.status),

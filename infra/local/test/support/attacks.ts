@@ -162,7 +162,8 @@ export const ANSWERED: Readonly<Record<string, Answered>> = { ...SQL, ...PATHS, 
 export type LedJob = readonly [task: string, body: object, codes: readonly string[]]
 
 /** A model that needs no file. */
-const MODEL = 'builtin-texture-spectral-v2'
+/** A model that is part of the worker. */
+export const MODEL = 'builtin-texture-spectral-v2'
 
 /** Jobs that read from a hostile server, by the server's behaviour. @param url its address */
 export function ledJobs(url: string): Readonly<Record<string, LedJob>> {

@@ -1,4 +1,5 @@
 import type { TrainClassifier } from '@terrane/contracts/labels'
+import { hasNumericPositions } from '@terrane/core/positions'
 import type { Warnings } from '@terrane/core/errors'
 import { qualified, quoteIdentifier, type Database } from '@terrane/database'
 import { chooseGeometry, readTable } from '@terrane/database/scan'
@@ -44,6 +45,8 @@ export function featureSource(features: readonly unknown[], property: string, le
       without++
       return
     }
+    if (!hasNumericPositions(geometry))
+      throw featuresInvalid({ why: 'has coordinates that are no numbers', path: ['features', index, 'geometry'] })
     const value = (properties as Record<string, unknown> | null | undefined)?.[property]
     const isText = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     classes.push(isText ? String(value) : null)
