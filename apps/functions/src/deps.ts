@@ -13,7 +13,7 @@ import {
   showDisks,
 } from '@terrane/service'
 import type { AppDeps } from './app.ts'
-import type { FunctionsConfig } from './config.ts'
+import { ceilingsOf, type FunctionsConfig } from './config.ts'
 import { openDeployed } from './control/open-deployed.ts'
 import { DatabaseDoor } from './database/door.ts'
 import { createEgress } from './egress/egress.ts'
@@ -31,6 +31,7 @@ import { openImports } from './build/open-imports.ts'
 import { Capacity } from './pool/capacity.ts'
 import { InstanceFactory } from './pool/factory.ts'
 import { issueKeys } from './pool/instance-keys.ts'
+import { readPolicy } from './policy.ts'
 import { openProjects } from './projects/open-projects.ts'
 import { probeRuntime } from './runtime/probe.ts'
 import { isReachable, reachableTwin } from './runtime/reachable.ts'
@@ -166,6 +167,7 @@ async function openFactory(base: Base): Promise<InstanceFactory> {
     ...base.probed,
     door,
     bootMs: config.bootTimeoutMs,
+    spares: { count: config.spares, memoryMb: readPolicy({}, ceilingsOf(config)).memory_mb },
     issueKeys: issueKeys(
       (ref) => projects.get(ref),
       (version, error) => logBook.event('warn', version, KEYS_UNKNOWN, { reason: (error as Error).message }),

@@ -1,6 +1,6 @@
 import { chmod, chown, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { DATABASE_TARGET } from '../database/address.ts'
 import type { FunctionVersion } from '../function-version.ts'
 import { claimFolder } from '../ownership.ts'
@@ -9,6 +9,8 @@ import { Instance } from './instance.ts'
 import { KEYS_SECONDS, type IssueKeys } from './instance-keys.ts'
 import { createMeter } from './meter.ts'
 import type { FunctionLine } from './output.ts'
+import { RuntimeProcess } from './runtime-process.ts'
+import { Spares, type Place, type Spare } from './spares.ts'
 
 /** Opens the sockets by which one instance reaches the host. */
 export interface GatewayDoor {
@@ -35,6 +37,8 @@ export interface FactoryOptions {
   readonly door: GatewayDoor
   readonly users: UserRange | null
   readonly bootMs: number
+  /** Number of processes that are kept ready for a cold start, and their memory limit; absent: none. */
+  readonly spares?: { readonly count: number; readonly memoryMb: number }
   readonly issueKeys: IssueKeys
   readonly onUsage: (version: FunctionVersion, cpuSeconds: number, memoryMb: number) => void
   readonly onLine: (version: FunctionVersion, line: FunctionLine, requestId: string | null) => void
@@ -53,6 +57,8 @@ export class InstanceFactory implements AsyncDisposable {
   readonly #meter = createMeter()
   readonly #users: number[] = []
   readonly #running = new Set<Instance>()
+  /** Processes that wait for a version. */
+  readonly spares: Spares
   #count = 0
 
   /**
@@ -74,21 +80,23 @@ export class InstanceFactory implements AsyncDisposable {
     if (options.users) {
       for (let i = options.users.count - 1; i >= 0; i--) this.#users.push(options.users.first + i)
     }
+    this.spares = new Spares({
+      ...(options.spares ?? { count: 0, memoryMb: 0 }),
+      start: () => this.#startSpare(),
+      remove: (place) => this.#free(place),
+    })
     process.once('exit', this.#killAll)
   }
 
   /**
-   * Starts a process for a version; await its `ready`.
+   * Starts a process for a version, or takes one that waits; await its `ready`.
    *
    * @param isCheck true for a run that answers no requests
    */
   async start(version: FunctionVersion, isCheck: boolean): Promise<Instance> {
-    const number = ++this.#count
-    const runDir = join(this.base, String(number))
     const keys = await this.#options.issueKeys(version)
-    const uid = this.#users.length > 0 ? this.#users.pop()! : null
-    if (this.#options.users && uid === null) throw new Error('every user of the range is taken')
-    await mkdir(runDir, { mode: 0o700 })
+    const spare = isCheck ? null : await this.spares.take(version)
+    const { runDir, codeDir, uid } = spare?.place ?? (await this.#claimPlace())
     let instance: Instance | null = null
     const paths = { gateway: join(runDir, GATEWAY), sockets: join(runDir, SOCKETS) }
     const door = await this.#options.door.open(paths, version, () => instance)
@@ -98,19 +106,12 @@ export class InstanceFactory implements AsyncDisposable {
       if (!version.sealed) await claimFolder(version.cacheDir, { uid, fileMode: 0o644, folderMode: 0o755 })
     }
     const { policy } = version
-    const id = `${version.name}.${version.version}.${number}`
+    const command = spare?.command ?? this.runtime.command({ ...launchOf(version, isCheck), runDir, uid })
     const started = new Instance({
-      id,
+      id: `${version.name}.${version.version}.${basename(runDir)}`,
       name: version.name,
-      command: this.runtime.command({
-        codeDir: version.codeDir,
-        files: version.files,
-        cacheDir: version.cacheDir,
-        cache: isCheck ? 'filling' : version.sealed ? 'sealed' : 'open',
-        runDir,
-        memoryMb: policy.memory_mb,
-        uid,
-      }),
+      command,
+      process: spare?.process ?? new RuntimeProcess(command),
       ingress: join(runDir, INGRESS),
       env: { ...version.env, ...keys.env },
       bindings: policy.bindings,
@@ -130,7 +131,7 @@ export class InstanceFactory implements AsyncDisposable {
     })
     instance = started
     this.#running.add(started)
-    void this.#cleanUp(started, door, runDir, uid)
+    void this.#cleanUp(started, door, { runDir, codeDir, uid })
     return started
   }
 
@@ -138,32 +139,67 @@ export class InstanceFactory implements AsyncDisposable {
     process.off('exit', this.#killAll)
     const ends = [...this.#running].map((instance) => instance.exited)
     this.#killAll()
-    await Promise.all(ends)
+    await Promise.all([...ends, this.spares.close()])
     await rm(this.base, { recursive: true, force: true })
   }
 
+  /** Makes the folder of an instance and takes a user for it. @throws Error when every user is taken */
+  async #claimPlace(): Promise<Place> {
+    const uid = this.#users.pop() ?? null
+    if (this.#options.users && uid === null) throw new Error('every user of the range is taken')
+    const runDir = join(this.base, String(++this.#count))
+    await mkdir(runDir, { mode: 0o700 })
+    return { runDir, codeDir: `${runDir}.code`, uid }
+  }
+
+  /** Starts a process for {@link Spares}; null when every user is taken. */
+  async #startSpare(): Promise<Spare | null> {
+    if (this.#options.users && this.#users.length === 0) return null
+    const place = await this.#claimPlace()
+    const { codeDir, runDir, uid } = place
+    const cacheDir = join(this.base, 'cache')
+    for (const folder of [codeDir, cacheDir]) await mkdir(folder, { recursive: true, mode: 0o755 })
+    if (uid !== null) await chown(runDir, uid, uid)
+    const { memoryMb } = this.#options.spares!
+    const command = this.runtime.command({ codeDir, cacheDir, cache: 'sealed', runDir, memoryMb, uid })
+    const process = new RuntimeProcess(command)
+    await process.started
+    return { place, command, process }
+  }
+
   /** Removes the sockets and files of an instance once it has ended, and frees its user. Never rejects. */
-  async #cleanUp(instance: Instance, door: AsyncDisposable, runDir: string, uid: number | null): Promise<void> {
+  async #cleanUp(instance: Instance, door: AsyncDisposable, place: Place): Promise<void> {
     await instance.exited
     this.#running.delete(instance)
-    const left = (error: unknown) => this.#options.onLeft(runDir, error)
     try {
       await door[Symbol.asyncDispose]()
     } catch (error) {
-      left(error)
+      this.#options.onLeft(place.runDir, error)
     }
+    await this.#free(place)
+  }
+
+  /** Removes the folders of a process that has ended, and frees its user. Never rejects. */
+  async #free({ runDir, codeDir, uid }: Place): Promise<void> {
     try {
-      await rm(runDir, { recursive: true, force: true })
+      for (const folder of [runDir, codeDir]) await rm(folder, { recursive: true, force: true })
       // A user is reused only after its files are removed.
       if (uid !== null) this.#users.push(uid)
     } catch (error) {
-      left(error)
+      this.#options.onLeft(runDir, error)
     }
   }
 
   readonly #killAll = (): void => {
+    this.spares.kill()
     for (const instance of this.#running) instance.kill('stopped')
   }
+}
+
+/** The confinement of a version's own process. */
+function launchOf({ codeDir, cacheDir, sealed, policy }: FunctionVersion, isCheck: boolean) {
+  const cache = isCheck ? 'filling' : sealed ? 'sealed' : 'open'
+  return { codeDir, cacheDir, cache, memoryMb: policy.memory_mb } as const
 }
 
 /** Removes the socket folders of hosts that were killed; their processes died with them. */

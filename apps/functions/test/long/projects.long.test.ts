@@ -56,6 +56,13 @@ const PROJECTS = [
   'phenrikyg-collab/supabase-sync-charm',
   'webunclogmecom/supabase',
   'Rocket-CRM/supabase-crm',
+  '0thman/digityx-crm-api',
+  '1busyguy/imgMotionReborn',
+  '3BaDi012/thumair',
+  '43jjoam/tiktokchinese',
+  '4p-capital/eon-estoque',
+  'gedesurya125/SUPABASE-EDGE-FUNCTIONS',
+  'marlondridley/novatutor',
 ]
 
 /** Repositories with Workers. */
@@ -81,6 +88,19 @@ const WORKERS = [
   'powerfulyang/cloudflare-worker',
   'seratch/slack-cloudflare-workers',
   'estuary/flow-cf-workers-example',
+  '001ProMax/TestFlight-Monitor',
+  '0xnekoya/hono-sqlite-wasm',
+  '1999AZZAR/wikipedia-mcp-server',
+  '1alexandrer/moodle-mcp',
+  '1uc1d23/stream-fetcher',
+  'JamesLMilner/cf-worker-pixelmatch',
+  'JamieCurnow/ts-cloudflare-worker',
+  'JaniAnttonen/notion-to-md-worker',
+  'Jaquatech/ai-session-proxy',
+  'MMD-Prive/mmd-workers',
+  'QNFO/qnfo-workers',
+  'annjose/hello-cloudflare-workers',
+  'kewbish/cobweb',
 ]
 
 // oxlint-disable-next-line node/no-process-env -- Where the fetched repositories are, and how Deno is led to the mirror.
