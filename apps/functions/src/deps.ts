@@ -167,7 +167,11 @@ async function openFactory(base: Base): Promise<InstanceFactory> {
     ...base.probed,
     door,
     bootMs: config.bootTimeoutMs,
-    spares: { count: config.spares, memoryMb: readPolicy({}, ceilingsOf(config)).memory_mb },
+    spares: {
+      count: config.spares,
+      memoryMb: readPolicy({}, ceilingsOf(config)).memory_mb,
+      cacheDir: base.probed.shimCache,
+    },
     issueKeys: issueKeys(
       (ref) => projects.get(ref),
       (version, error) => logBook.event('warn', version, KEYS_UNKNOWN, { reason: (error as Error).message }),

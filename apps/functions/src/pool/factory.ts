@@ -37,8 +37,8 @@ export interface FactoryOptions {
   readonly door: GatewayDoor
   readonly users: UserRange | null
   readonly bootMs: number
-  /** Number of processes that are kept ready for a cold start, and their memory limit; absent: none. */
-  readonly spares?: { readonly count: number; readonly memoryMb: number }
+  /** Number of processes that are kept ready for a cold start, their memory limit and read-only cache; absent: none. */
+  readonly spares?: { readonly count: number; readonly memoryMb: number; readonly cacheDir: string }
   readonly issueKeys: IssueKeys
   readonly onUsage: (version: FunctionVersion, cpuSeconds: number, memoryMb: number) => void
   readonly onLine: (version: FunctionVersion, line: FunctionLine, requestId: string | null) => void
@@ -157,10 +157,9 @@ export class InstanceFactory implements AsyncDisposable {
     if (this.#options.users && this.#users.length === 0) return null
     const place = await this.#claimPlace()
     const { codeDir, runDir, uid } = place
-    const cacheDir = join(this.base, 'cache')
-    for (const folder of [codeDir, cacheDir]) await mkdir(folder, { recursive: true, mode: 0o755 })
+    await mkdir(codeDir, { mode: 0o755 })
     if (uid !== null) await chown(runDir, uid, uid)
-    const { memoryMb } = this.#options.spares!
+    const { memoryMb, cacheDir } = this.#options.spares!
     const command = this.runtime.command({ codeDir, cacheDir, cache: 'sealed', runDir, memoryMb, uid })
     const process = new RuntimeProcess(command)
     await process.started

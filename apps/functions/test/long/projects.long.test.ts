@@ -5,11 +5,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readProjectRules } from '@terrane/bundler'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SERVICE_KEY, startApp, type TestApp } from '../support/app.ts'
 import { openMirror } from '../support/examples/mirror.ts'
-import { projectsOf, workersOf, writeSecrets, type SupabaseProject } from '../support/examples/projects.ts'
+import { projectsOf, rulesOf, workersOf, writeSecrets, type SupabaseProject } from '../support/examples/projects.ts'
 import { Repositories } from '../support/examples/repositories.ts'
 
 const PROJECTS = [
@@ -188,7 +187,7 @@ async function judgeProject(
   const work = async () => {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
       const { kind, said } = await judge(app, name)
-      const lacks = readProjectRules(join(root, name))?.worker?.unavailable ?? []
+      const lacks = rulesOf(join(root, name))?.worker?.unavailable ?? []
       const isLacking = lacks.length > 0 && kind !== 'answered'
       const verdict: Verdict = {
         label: `${repository}: ${name}`,
