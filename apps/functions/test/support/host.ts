@@ -51,8 +51,9 @@ export async function startHost(options: {
   readonly fetchPolicy?: FetchPolicy
   readonly bootMs?: number
   readonly instances?: number
-  /** Number of processes that are kept ready, and their cache. */
+  /** Number of processes that are kept ready, their memory limit (absent: that of policies) and their cache. */
   readonly spares?: number
+  readonly spareMb?: number
   readonly shimCache?: string
   readonly bodyTimeoutMs?: number
   readonly bufferBytes?: number
@@ -122,7 +123,7 @@ export async function startHost(options: {
       ...(options.shimCache !== undefined && {
         spares: {
           count: options.spares ?? 0,
-          memoryMb: readPolicy({}, DEFAULT_CEILINGS).memory_mb,
+          memoryMb: options.spareMb ?? readPolicy({}, DEFAULT_CEILINGS).memory_mb,
           cacheDir: options.shimCache,
         },
       }),
