@@ -168,7 +168,8 @@ async function openFactory(base: Base): Promise<InstanceFactory> {
     door,
     bootMs: config.bootTimeoutMs,
     spares: {
-      count: config.spares,
+      // The shim for Node does not change its working directory.
+      count: base.probed.runtime.name === 'deno' ? config.spares : 0,
       memoryMb: readPolicy({}, ceilingsOf(config)).memory_mb,
       cacheDir: base.probed.shimCache,
     },
