@@ -8,7 +8,7 @@ import { ANON_KEY, median, quantile, startHost } from './support/host.ts'
 const SAVES = 40
 await using host = await startHost(
   { hello: { source: `export default () => new Response('0')` } },
-  // New processes come from those that wait, as by default.
+  // One process is kept ready, as by default.
   { TERRANE_SETTINGS: '{}' },
 )
 const call = async () => (await fetch(host.url('hello'), { headers: { apikey: ANON_KEY } })).text()

@@ -41,7 +41,7 @@ export class RuntimeProcess {
     this.#listen()
   }
 
-  /** Sets the receiver of events. Those from before are lost, so a process that is attached late must still run. */
+  /** Sets the receiver of events. Earlier events are lost, so a process must still run when it is attached. */
   attach(events: ProcessEvents): void {
     this.#events = events
   }

@@ -49,7 +49,7 @@ export class Spares {
     this.#options = options
   }
 
-  /** Process ids of those that wait. */
+  /** Process ids of the waiting processes. */
   get pids(): readonly number[] {
     return this.#ready.map(({ process }) => process.pid)
   }
@@ -83,7 +83,7 @@ export class Spares {
     return { ...spare, command: { ...spare.command, bundle } }
   }
 
-  /** Ends all that wait; none is started or given any more. */
+  /** Ends the waiting processes; no further one is started or given. */
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#timer) clearTimeout(this.#timer)
@@ -91,7 +91,7 @@ export class Spares {
     await Promise.all(this.#ready.splice(0).map((spare) => this.#end(spare)))
   }
 
-  /** Ends all that wait, without waiting for their ends: the host exits. */
+  /** Kills the waiting processes at once: the host exits. */
   kill(): void {
     for (const { process } of this.#ready) process.kill()
   }
