@@ -105,7 +105,10 @@ export class Spares {
   #fillLater(): void {
     if (this.#timer) clearTimeout(this.#timer)
     if (this.#isClosed || this.#options.count === 0) return
-    this.#timer = setTimeout(() => (this.#filling = this.#filling.then(() => this.#fill())), REFILL_MS)
+    this.#timer = setTimeout(() => {
+      // Without a waiting process the next cold start starts its own, and reports why it cannot.
+      this.#filling = this.#filling.then(() => this.#fill()).catch(() => {})
+    }, REFILL_MS)
     this.#timer.unref()
   }
 

@@ -27,7 +27,7 @@ const deno = (globalThis as unknown as { Deno: DenoApi }).Deno
 const encoder = new TextEncoder()
 // Copied before the function can replace it.
 const nativeFetch = globalThis.fetch
-const { createHttpClient } = deno
+const createHttpClient = deno.createHttpClient.bind(deno)
 const nativeServe = deno.serve as (options: { path: string; onListen: () => void }, serve: unknown) => unknown
 
 const stdinReaders = { read: deno.stdin.read.bind(deno.stdin), readSync: deno.stdin.readSync.bind(deno.stdin) }
