@@ -66,7 +66,7 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
   const builder = await openBuilder(base, env)
   const capacity = new Capacity(config.TERRANE_FUNCTIONS_INSTANCES)
   const functions = opening.use(new Functions(factory, capacity, base.observer))
-  metrics.watch(functions, capacity)
+  metrics.watch(functions, capacity, factory.spares)
 
   const lost = (error: unknown) => logger.warn({ err: error }, 'crons of functions in the folder cannot be recorded')
   const own = base.registryIds.toRegistry(config.TERRANE_PROJECT_REF)
@@ -210,7 +210,7 @@ function checkShared(config: FunctionsConfig): void {
 
 async function openRuntime(config: FunctionsConfig, stateDir: string, path: string, logger: Logger) {
   const isRoot = process.getuid?.() === 0
-  const users = { first: config.firstUser, count: config.TERRANE_FUNCTIONS_INSTANCES + 16 }
+  const users = { first: config.firstUser, count: config.TERRANE_FUNCTIONS_INSTANCES + config.spares + 16 }
   const probed = await probeRuntime({
     runtime: config.TERRANE_FUNCTIONS_RUNTIME,
     profile: config.TERRANE_FUNCTIONS_PROFILE,

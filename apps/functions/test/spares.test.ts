@@ -1,5 +1,5 @@
 // Slow: processes are started before they are needed.
-import { readFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startHost, type TestHost } from './support/host.ts'
 import { tryRuntime } from './support/runtimes.ts'
@@ -83,10 +83,41 @@ for (const { probed, title } of variants)
       expect(pids('curious')).toEqual([spare])
     })
 
-    test('that have ended are not given to a version', async () => {
+    test('name the line of the source where it fails', async () => {
       const spare = await waiting()
+      await host.deploy(
+        'failing',
+        `const fail = () => {\n  throw new Error('on line 2')\n}\nexport default () => fail()`,
+      )
+      expect((await fetch(host.url('failing'))).status).toBe(500)
+      expect(pids('failing')).toEqual([spare])
+      await expect.poll(() => host.lines.map(({ text }) => text).join('\n')).toMatch(/on line 2[^]*index\.ts:2/)
+    })
+
+    test('end with a start that fails', async () => {
+      await using closed = await startHost({
+        ...probed!,
+        spares: 1,
+        door: { open: () => Promise.reject(new Error('no door')) },
+      })
+      await closed.deploy('small', WHO)
+      expect((await fetch(closed.url('small'))).status).toBe(503)
+      await expect.poll(() => closed.factory.spares.pids.length, { timeout: 30_000 }).toBe(1)
+      const [spare] = closed.factory.spares.pids
+      const { version } = closed.functions.get('test', 'small')!
+      await expect(closed.factory.start(version, false)).rejects.toThrow('no door')
+      expect(isAlive(spare!)).toBe(false)
+      const folders = () => readdirSync(closed.factory.base).length
+      await expect.poll(() => folders() - 2 * closed.factory.spares.pids.length).toBe(0)
+    })
+
+    test('that have ended are removed and not given to a version', async () => {
+      const spare = await waiting()
+      const count = readdirSync(host.factory.base).length
       process.kill(spare, 'SIGKILL')
       await expect.poll(() => isAlive(spare)).toBe(false)
+      await expect.poll(() => host.factory.spares.pids).toEqual([])
+      await expect.poll(() => readdirSync(host.factory.base).length).toBe(count - 2)
       await host.deploy('small', WHO)
       await call('small')
       expect(pids('small')).not.toContain(spare)

@@ -95,11 +95,14 @@ export class InstanceFactory implements AsyncDisposable {
    */
   async start(version: FunctionVersion, isCheck: boolean): Promise<Instance> {
     const keys = await this.#options.issueKeys(version)
+    await using held = new AsyncDisposableStack()
     const spare = isCheck ? null : await this.spares.take(version)
-    const { runDir, codeDir, uid } = spare?.place ?? (await this.#claimPlace())
+    const place = spare?.place ?? (await this.#claimPlace())
+    held.defer(() => (spare ? this.spares.end(spare) : this.#free(place)))
+    const { runDir, uid } = place
     let instance: Instance | null = null
     const paths = { gateway: join(runDir, GATEWAY), sockets: join(runDir, SOCKETS) }
-    const door = await this.#options.door.open(paths, version, () => instance)
+    held.use(await this.#options.door.open(paths, version, () => instance))
     if (uid !== null) {
       await Promise.all([runDir, ...Object.values(paths)].map((path) => chown(path, uid, uid)))
       // A different user may have filled it before.
@@ -131,7 +134,7 @@ export class InstanceFactory implements AsyncDisposable {
     })
     instance = started
     this.#running.add(started)
-    void this.#cleanUp(started, door, { runDir, codeDir, uid })
+    void this.#cleanUp(started, runDir, held.move())
     return started
   }
 
@@ -148,14 +151,20 @@ export class InstanceFactory implements AsyncDisposable {
     const uid = this.#users.pop() ?? null
     if (this.#options.users && uid === null) throw new Error('every user of the range is taken')
     const runDir = join(this.base, String(++this.#count))
+    const place = { runDir, codeDir: `${runDir}.code`, uid }
+    await using unused = new AsyncDisposableStack()
+    unused.defer(() => this.#free(place))
     await mkdir(runDir, { mode: 0o700 })
-    return { runDir, codeDir: `${runDir}.code`, uid }
+    unused.move()
+    return place
   }
 
   /** Starts a process for {@link Spares}; null when every user is taken. */
   async #startSpare(): Promise<Spare | null> {
     if (this.#options.users && this.#users.length === 0) return null
+    await using unused = new AsyncDisposableStack()
     const place = await this.#claimPlace()
+    unused.defer(() => this.#free(place))
     const { codeDir, runDir, uid } = place
     await mkdir(codeDir, { mode: 0o755 })
     if (uid !== null) await chown(runDir, uid, uid)
@@ -163,19 +172,19 @@ export class InstanceFactory implements AsyncDisposable {
     const command = this.runtime.command({ codeDir, cacheDir, cache: 'sealed', runDir, memoryMb, uid })
     const process = new RuntimeProcess(command)
     await process.started
+    unused.move()
     return { place, command, process }
   }
 
-  /** Removes the sockets and files of an instance once it has ended, and frees its user. Never rejects. */
-  async #cleanUp(instance: Instance, door: AsyncDisposable, place: Place): Promise<void> {
+  /** Removes what an instance held once it has ended. Never rejects. */
+  async #cleanUp(instance: Instance, runDir: string, held: AsyncDisposable): Promise<void> {
     await instance.exited
     this.#running.delete(instance)
     try {
-      await door[Symbol.asyncDispose]()
+      await held[Symbol.asyncDispose]()
     } catch (error) {
-      this.#options.onLeft(place.runDir, error)
+      this.#options.onLeft(runDir, error)
     }
-    await this.#free(place)
   }
 
   /** Removes the folders of a process that has ended, and frees its user. Never rejects. */

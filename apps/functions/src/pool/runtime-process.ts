@@ -27,6 +27,8 @@ export class RuntimeProcess {
   readonly #child: ChildProcess
   /** Null until {@link attach}. */
   #events: ProcessEvents | null = null
+  /** Arguments of `gone`, once it has ended. */
+  #end: Parameters<ProcessEvents['gone']> | null = null
 
   /** Starts the process. It does nothing until it gets a line. */
   constructor(command: Command) {
@@ -41,9 +43,11 @@ export class RuntimeProcess {
     this.#listen()
   }
 
-  /** Sets the receiver of events. Earlier events are lost, so a process must still run when it is attached. */
+  /** Sets the receiver of events, which soon hears of an end that was before. Earlier lines are lost. */
   attach(events: ProcessEvents): void {
     this.#events = events
+    const end = this.#end
+    if (end) queueMicrotask(() => events.gone(...end))
   }
 
   /** True until the process has ended; its output may still be read after that. */
@@ -58,6 +62,8 @@ export class RuntimeProcess {
 
   /** Ends it at once. */
   kill(): void {
+    // 0 would be every process of the host's own group, and the id of an ended process may be that of another one.
+    if (this.pid === 0 || this.#end) return
     try {
       process.kill(this.pid, 'SIGKILL')
     } catch {
@@ -87,13 +93,18 @@ export class RuntimeProcess {
     this.#read(child.stderr!, (chunk) => {
       this.stderr = (this.stderr + chunk.toString('utf8')).slice(-4096)
     })
-    child.once('error', (error) => this.#events?.gone(null, null, error.message))
+    child.once('error', (error) => this.#gone(null, null, error.message))
     child.once('exit', () => {
       child.stdout!.resume()
       child.stderr!.resume()
     })
-    child.once('close', (code, signal) => this.#events?.gone(code, signal, ''))
+    child.once('close', (code, signal) => this.#gone(code, signal, ''))
     if (this.pid > 0) lowerPriority(this.pid)
+  }
+
+  #gone(...end: Parameters<ProcessEvents['gone']>): void {
+    this.#end ??= end
+    this.#events?.gone(...end)
   }
 
   #read(stream: Readable, also?: (chunk: Buffer) => void): void {

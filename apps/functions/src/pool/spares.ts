@@ -67,7 +67,7 @@ export class Spares {
     const spare = this.#ready.pop()
     if (!spare) return null
     if (!spare.process.isRunning) {
-      await this.#end(spare)
+      await this.end(spare)
       return this.take(version)
     }
     try {
@@ -76,7 +76,7 @@ export class Spares {
       await mkdir(folder, { mode: 0o755 })
       await copyFile(source, join(folder, BUNDLE))
     } catch (error) {
-      await this.#end(spare)
+      await this.end(spare)
       throw error
     }
     const bundle = new URL(`${encodeURIComponent(version.name)}/${BUNDLE}`, spare.command.bundle).href
@@ -88,7 +88,7 @@ export class Spares {
     this.#isClosed = true
     if (this.#timer) clearTimeout(this.#timer)
     await this.#filling
-    await Promise.all(this.#ready.splice(0).map((spare) => this.#end(spare)))
+    await Promise.all(this.#ready.splice(0).map((spare) => this.end(spare)))
   }
 
   /** Kills the waiting processes at once: the host exits. */
@@ -96,7 +96,8 @@ export class Spares {
     for (const { process } of this.#ready) process.kill()
   }
 
-  async #end(spare: Spare): Promise<void> {
+  /** Ends one, removes its folders and frees its user. */
+  async end(spare: Spare): Promise<void> {
     spare.process.kill()
     await spare.process.closed
     await this.#options.remove(spare.place)
@@ -117,6 +118,15 @@ export class Spares {
       const spare = await this.#options.start()
       if (!spare) return
       this.#ready.push(spare)
+      void spare.process.closed.then(() => this.#forget(spare))
     }
+  }
+
+  /** Removes one that has ended while it waited. The next start is followed by another. */
+  async #forget(spare: Spare): Promise<void> {
+    const at = this.#ready.indexOf(spare)
+    if (at === -1) return
+    this.#ready.splice(at, 1)
+    await this.end(spare)
   }
 }

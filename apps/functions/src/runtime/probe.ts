@@ -78,11 +78,14 @@ export async function probeRuntime(wish: RuntimeWish): Promise<ProbedRuntime> {
     // The cache's databases are complete only after they were opened a second time.
     if (!existsSync(shimCache)) await measureBase(trial, wish.users, draft)
     await claimFolder(draft, { fileMode: 0o444, folderMode: 0o555, ...(wish.users && { uid: 0 }) })
-    // It fails where a host has written the same before.
-    await rename(draft, shimCache).catch(() => {})
+    await rename(draft, shimCache).catch((error: NodeJS.ErrnoException) => {
+      // A host has written the same before.
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
+    })
     return { runtime: make(baseKib), shimCache, users: wish.users }
   } finally {
-    if (existsSync(draft)) await chmod(draft, 0o755)
+    // Only root can empty folders without write permission.
+    if (existsSync(draft)) await claimFolder(draft, { fileMode: 0o644, folderMode: 0o755 })
     await rm(draft, { recursive: true, force: true })
   }
 }
