@@ -60,6 +60,17 @@ test('dependencies of each package.json above count outside of a workspace, the 
   expect(imports['linter']).toBeUndefined()
 })
 
+test('a package.json outside of the repository of the function does not count', async () => {
+  const dependencies = { far: '1.0.0' }
+  for (const repository of ['apps', 'apps/fn']) {
+    const { imports } = await importsOf({
+      'package.json': JSON.stringify({ dependencies }),
+      [`${repository}/.git`]: 'gitdir: elsewhere',
+    })
+    expect(imports['far']).toBeUndefined()
+  }
+})
+
 test('dependencies of members that the function needs are imported, and not those of others', async () => {
   const member = (dependencies: object) => ({ name: '', dependencies })
   const { imports } = await importsOf({

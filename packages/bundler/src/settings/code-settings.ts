@@ -14,7 +14,7 @@ export interface CodeSettings extends CompilerSettings {
   readonly entry: string
   /** Import map: exact names, and prefixes that end in a slash. Relative places are absolute paths here. */
   readonly imports: Readonly<Record<string, string>>
-  /** Absolute paths of configuration files outside the folder: those of a workspace, and each package.json above. */
+  /** Absolute paths of configuration files outside the folder: those of a workspace, and each package.json above in the repository. */
   readonly files: readonly string[]
 }
 
@@ -91,11 +91,11 @@ export async function readCodeSettings(folder: string): Promise<CodeSettings> {
   }
 }
 
-/** Every package.json above the parent of a folder, the nearest last. */
+/** Every package.json above the parent of a folder that is in the folder's repository, the nearest last. */
 function packagesAbove(folder: string): string[] {
   const parent = dirname(folder)
   const above = dirname(parent)
-  if (above === parent) return []
+  if (above === parent || [folder, parent].some((place) => existsSync(join(place, '.git')))) return []
   const file = join(above, 'package.json')
   return [...packagesAbove(parent), ...(existsSync(file) ? [file] : [])]
 }
