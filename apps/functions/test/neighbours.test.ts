@@ -1,4 +1,4 @@
-// What an instance can read of another project's function: its code, static files, variables, sockets and process.
+// Attempts of an instance to read another project's function: its code, variables, sockets and process.
 import assert from 'node:assert/strict'
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
