@@ -6,7 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ANON_KEY, median, quantile, startHost } from './support/host.ts'
 
 const SAVES = 40
-await using host = await startHost({ hello: { source: `export default () => new Response('0')` } })
+await using host = await startHost(
+  { hello: { source: `export default () => new Response('0')` } },
+  // One process is kept ready, as by default.
+  { TERRANE_SETTINGS: '{}' },
+)
 const call = async () => (await fetch(host.url('hello'), { headers: { apikey: ANON_KEY } })).text()
 assert.equal(await call(), '0')
 const times: number[] = []

@@ -91,6 +91,7 @@ const ceiling = (name: keyof Ceilings, minimum: number, formerly: string, descri
 
 const file = {
   bootTimeoutMs: Setting.Count(10_000, 100, 'Maximum start of an instance.', 'TERRANE_FUNCTIONS_BOOT_TIMEOUT_MS'),
+  spares: Setting.Count(1, 0, 'Confined processes without code that are kept ready for cold starts, about 15 MB each.'),
   builds: Setting.Count(
     2,
     1,

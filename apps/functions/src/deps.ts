@@ -13,7 +13,7 @@ import {
   showDisks,
 } from '@terrane/service'
 import type { AppDeps } from './app.ts'
-import type { FunctionsConfig } from './config.ts'
+import { ceilingsOf, type FunctionsConfig } from './config.ts'
 import { openDeployed } from './control/open-deployed.ts'
 import { DatabaseDoor } from './database/door.ts'
 import { createEgress } from './egress/egress.ts'
@@ -31,6 +31,7 @@ import { openImports } from './build/open-imports.ts'
 import { Capacity } from './pool/capacity.ts'
 import { InstanceFactory } from './pool/factory.ts'
 import { issueKeys } from './pool/instance-keys.ts'
+import { readPolicy } from './policy.ts'
 import { openProjects } from './projects/open-projects.ts'
 import { probeRuntime } from './runtime/probe.ts'
 import { isReachable, reachableTwin } from './runtime/reachable.ts'
@@ -65,7 +66,7 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
   const builder = await openBuilder(base, env)
   const capacity = new Capacity(config.TERRANE_FUNCTIONS_INSTANCES)
   const functions = opening.use(new Functions(factory, capacity, base.observer))
-  metrics.watch(functions, capacity)
+  metrics.watch(functions, capacity, factory.spares)
 
   const lost = (error: unknown) => logger.warn({ err: error }, 'crons of functions in the folder cannot be recorded')
   const own = base.registryIds.toRegistry(config.TERRANE_PROJECT_REF)
@@ -166,6 +167,12 @@ async function openFactory(base: Base): Promise<InstanceFactory> {
     ...base.probed,
     door,
     bootMs: config.bootTimeoutMs,
+    spares: {
+      // The shim for Node does not change its working directory.
+      count: base.probed.runtime.name === 'deno' ? config.spares : 0,
+      memoryMb: readPolicy({}, ceilingsOf(config)).memory_mb,
+      cacheDir: base.probed.shimCache,
+    },
     issueKeys: issueKeys(
       (ref) => projects.get(ref),
       (version, error) => logBook.event('warn', version, KEYS_UNKNOWN, { reason: (error as Error).message }),
@@ -203,7 +210,7 @@ function checkShared(config: FunctionsConfig): void {
 
 async function openRuntime(config: FunctionsConfig, stateDir: string, path: string, logger: Logger) {
   const isRoot = process.getuid?.() === 0
-  const users = { first: config.firstUser, count: config.TERRANE_FUNCTIONS_INSTANCES + 16 }
+  const users = { first: config.firstUser, count: config.TERRANE_FUNCTIONS_INSTANCES + config.spares + 16 }
   const probed = await probeRuntime({
     runtime: config.TERRANE_FUNCTIONS_RUNTIME,
     profile: config.TERRANE_FUNCTIONS_PROFILE,

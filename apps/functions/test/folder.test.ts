@@ -73,6 +73,7 @@ test.concurrent('a function whose imports could not be fetched is served once th
     isAway = false
     await expect.poll(() => call('far'), { interval: 200, timeout: 60_000 }).toBe('200 fetched')
     expect(await unbuilt()).toBe(false)
+    expect(await app.deps.registry.metrics()).toMatch(/^terrane_function_spares(?:{.*})? [01]$/m)
   } finally {
     modules.close()
   }

@@ -33,6 +33,16 @@ describe.skipIf(probed === null)(`programs of other platforms on ${title}`, () =
     expect(await call('info', info)).toEqual({ transport: 'tcp', hostname: '127.0.0.1', port: 0 })
   })
 
+  test('the server of node:http that a Worker hands over answers', async () => {
+    const source = `import { httpServerHandler } from 'cloudflare:node'
+      import { createServer } from 'node:http'
+      createServer((request, response) => response.end(JSON.stringify(request.headers))).listen(8080)
+      export default httpServerHandler({ port: 8080 })`
+    const headers = (await call('server', source, { 'x-mine': 'kept' })) as Record<string, string>
+    expect(headers['x-mine']).toBe('kept')
+    expect(Object.keys(headers).filter((name) => name.startsWith('x-terrane-'))).toEqual([])
+  })
+
   test('a cache that cannot be reached finds nothing, and the log says so once', async () => {
     const cached = `export default { async fetch(request) {
       const found = await caches.default.match(request)

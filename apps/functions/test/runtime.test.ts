@@ -13,6 +13,10 @@ const variants = [
   await tryRuntime('node', 'standard'),
 ]
 
+test.each(variants.map(({ title }) => title))('a runtime that this machine has starts: %s', (title) => {
+  expect(title).not.toContain('a trial function does not start')
+})
+
 for (const { probed, title } of variants) {
   describe.skipIf(!probed)(`functions on ${title}`, () => {
     let host: TestHost

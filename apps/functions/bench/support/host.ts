@@ -41,6 +41,8 @@ export async function startHost(
       TERRANE_FUNCTIONS_DIR: join(folder, 'functions'),
       TERRANE_ANON_KEY: ANON_KEY,
       TERRANE_JWT_SECRET: 'x'.repeat(40),
+      // Only the processes that answer are counted and measured.
+      TERRANE_SETTINGS: '{"functions":{"spares":0}}',
       ...env,
     },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],

@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, onScrape, type Registry } from '@terrane/ser
 import type { FunctionVersion } from '../function-version.ts'
 import type { Functions } from '../functions.ts'
 import type { Capacity } from '../pool/capacity.ts'
+import type { Spares } from '../pool/spares.ts'
 import type { Exit } from '../pool/exit.ts'
 import { DURATION_BOUNDS, CallTally, type CallOutcome } from './call-tally.ts'
 import type { Minute } from './minute-ring.ts'
@@ -60,7 +61,7 @@ export class FunctionMetrics {
   readonly #registry: Registry
 
   /** Adds the gauges, which read the state of functions when metrics are requested. */
-  watch(functions: Functions, capacity: Capacity): void {
+  watch(functions: Functions, capacity: Capacity, spares: Pick<Spares, 'pids'>): void {
     const registers = [this.#registry]
     const instances = new Gauge({
       name: 'terrane_function_instances',
@@ -71,6 +72,11 @@ export class FunctionMetrics {
     const inflight = new Gauge({ name: 'terrane_function_calls_inflight', help: 'Calls in instances now.', registers })
     const queued = new Gauge({ name: 'terrane_function_calls_queued', help: 'Calls that wait for one.', registers })
     const used = new Gauge({ name: 'terrane_function_processes', help: 'Processes, starting ones too.', registers })
+    const ready = new Gauge({
+      name: 'terrane_function_spares',
+      help: 'Processes without code that wait for a cold start; not among the processes.',
+      registers,
+    })
     const unbuilt = new Gauge({
       name: 'terrane_function_unbuilt',
       help: 'Functions whose newest code is not served, by reason: imports could not be fetched, or the code itself.',
@@ -94,6 +100,7 @@ export class FunctionMetrics {
       inflight.set(calls)
       queued.set(waiting)
       used.set(capacity.used)
+      ready.set(spares.pids.length)
     })
   }
 

@@ -1,6 +1,6 @@
 import { chmod, chown, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { DATABASE_TARGET } from '../database/address.ts'
 import type { FunctionVersion } from '../function-version.ts'
 import { claimFolder } from '../ownership.ts'
@@ -9,6 +9,8 @@ import { Instance } from './instance.ts'
 import { KEYS_SECONDS, type IssueKeys } from './instance-keys.ts'
 import { createMeter } from './meter.ts'
 import type { FunctionLine } from './output.ts'
+import { RuntimeProcess } from './runtime-process.ts'
+import { Spares, type Place, type Spare } from './spares.ts'
 
 /** Opens the sockets by which one instance reaches the host. */
 export interface GatewayDoor {
@@ -35,6 +37,8 @@ export interface FactoryOptions {
   readonly door: GatewayDoor
   readonly users: UserRange | null
   readonly bootMs: number
+  /** Number of processes that are kept ready for a cold start, their memory limit and read-only cache; absent: none. */
+  readonly spares?: { readonly count: number; readonly memoryMb: number; readonly cacheDir: string }
   readonly issueKeys: IssueKeys
   readonly onUsage: (version: FunctionVersion, cpuSeconds: number, memoryMb: number) => void
   readonly onLine: (version: FunctionVersion, line: FunctionLine, requestId: string | null) => void
@@ -53,6 +57,8 @@ export class InstanceFactory implements AsyncDisposable {
   readonly #meter = createMeter()
   readonly #users: number[] = []
   readonly #running = new Set<Instance>()
+  /** Processes that wait for a version. */
+  readonly spares: Spares
   #count = 0
 
   /**
@@ -74,43 +80,41 @@ export class InstanceFactory implements AsyncDisposable {
     if (options.users) {
       for (let i = options.users.count - 1; i >= 0; i--) this.#users.push(options.users.first + i)
     }
+    this.spares = new Spares({
+      ...(options.spares ?? { count: 0, memoryMb: 0 }),
+      start: () => this.#startSpare(),
+      remove: (place) => this.#free(place),
+    })
     process.once('exit', this.#killAll)
   }
 
   /**
-   * Starts a process for a version; await its `ready`.
+   * Starts a process for a version, or takes one that waits; await its `ready`.
    *
    * @param isCheck true for a run that answers no requests
    */
   async start(version: FunctionVersion, isCheck: boolean): Promise<Instance> {
-    const number = ++this.#count
-    const runDir = join(this.base, String(number))
     const keys = await this.#options.issueKeys(version)
-    const uid = this.#users.length > 0 ? this.#users.pop()! : null
-    if (this.#options.users && uid === null) throw new Error('every user of the range is taken')
-    await mkdir(runDir, { mode: 0o700 })
+    await using held = new AsyncDisposableStack()
+    const spare = isCheck ? null : await this.spares.take(version)
+    const place = spare?.place ?? (await this.#claimPlace())
+    held.defer(() => (spare ? this.spares.end(spare) : this.#free(place)))
+    const { runDir, uid } = place
     let instance: Instance | null = null
     const paths = { gateway: join(runDir, GATEWAY), sockets: join(runDir, SOCKETS) }
-    const door = await this.#options.door.open(paths, version, () => instance)
+    held.use(await this.#options.door.open(paths, version, () => instance))
     if (uid !== null) {
       await Promise.all([runDir, ...Object.values(paths)].map((path) => chown(path, uid, uid)))
       // A different user may have filled it before.
       if (!version.sealed) await claimFolder(version.cacheDir, { uid, fileMode: 0o644, folderMode: 0o755 })
     }
     const { policy } = version
-    const id = `${version.name}.${version.version}.${number}`
+    const command = spare?.command ?? this.runtime.command({ ...launchOf(version, isCheck), runDir, uid })
     const started = new Instance({
-      id,
+      id: `${version.name}.${version.version}.${basename(runDir)}`,
       name: version.name,
-      command: this.runtime.command({
-        codeDir: version.codeDir,
-        files: version.files,
-        cacheDir: version.cacheDir,
-        cache: isCheck ? 'filling' : version.sealed ? 'sealed' : 'open',
-        runDir,
-        memoryMb: policy.memory_mb,
-        uid,
-      }),
+      command,
+      process: spare?.process ?? new RuntimeProcess(command),
       ingress: join(runDir, INGRESS),
       env: { ...version.env, ...keys.env },
       bindings: policy.bindings,
@@ -130,7 +134,7 @@ export class InstanceFactory implements AsyncDisposable {
     })
     instance = started
     this.#running.add(started)
-    void this.#cleanUp(started, door, runDir, uid)
+    void this.#cleanUp(started, runDir, held.move())
     return started
   }
 
@@ -138,32 +142,72 @@ export class InstanceFactory implements AsyncDisposable {
     process.off('exit', this.#killAll)
     const ends = [...this.#running].map((instance) => instance.exited)
     this.#killAll()
-    await Promise.all(ends)
+    await Promise.all([...ends, this.spares.close()])
     await rm(this.base, { recursive: true, force: true })
   }
 
-  /** Removes the sockets and files of an instance once it has ended, and frees its user. Never rejects. */
-  async #cleanUp(instance: Instance, door: AsyncDisposable, runDir: string, uid: number | null): Promise<void> {
+  /** Makes the folder of an instance and takes a user for it. @throws Error when every user is taken */
+  async #claimPlace(): Promise<Place> {
+    const uid = this.#users.pop() ?? null
+    if (this.#options.users && uid === null) throw new Error('every user of the range is taken')
+    const runDir = join(this.base, String(++this.#count))
+    const place = { runDir, codeDir: `${runDir}.code`, uid }
+    await using unused = new AsyncDisposableStack()
+    unused.defer(() => this.#free(place))
+    await mkdir(runDir, { mode: 0o700 })
+    unused.move()
+    return place
+  }
+
+  /** Starts a process for {@link Spares}; null when every user is taken. */
+  async #startSpare(): Promise<Spare | null> {
+    if (this.#options.users && this.#users.length === 0) return null
+    await using unused = new AsyncDisposableStack()
+    const place = await this.#claimPlace()
+    unused.defer(() => this.#free(place))
+    const { codeDir, runDir, uid } = place
+    await mkdir(codeDir, { mode: 0o755 })
+    if (uid !== null) await chown(runDir, uid, uid)
+    const { memoryMb, cacheDir } = this.#options.spares!
+    const command = this.runtime.command({ codeDir, cacheDir, cache: 'sealed', runDir, memoryMb, uid })
+    const process = new RuntimeProcess(command)
+    await process.started
+    unused.move()
+    return { place, command, process }
+  }
+
+  /** Removes what an instance held once it has ended. Never rejects. */
+  async #cleanUp(instance: Instance, runDir: string, held: AsyncDisposable): Promise<void> {
     await instance.exited
     this.#running.delete(instance)
-    const left = (error: unknown) => this.#options.onLeft(runDir, error)
     try {
-      await door[Symbol.asyncDispose]()
+      await held[Symbol.asyncDispose]()
     } catch (error) {
-      left(error)
+      this.#options.onLeft(runDir, error)
     }
+  }
+
+  /** Removes the folders of a process that has ended, and frees its user. Never rejects. */
+  async #free({ runDir, codeDir, uid }: Place): Promise<void> {
     try {
-      await rm(runDir, { recursive: true, force: true })
+      for (const folder of [runDir, codeDir]) await rm(folder, { recursive: true, force: true })
       // A user is reused only after its files are removed.
       if (uid !== null) this.#users.push(uid)
     } catch (error) {
-      left(error)
+      this.#options.onLeft(runDir, error)
     }
   }
 
   readonly #killAll = (): void => {
+    this.spares.kill()
     for (const instance of this.#running) instance.kill('stopped')
   }
+}
+
+/** The confinement of a version's own process. */
+function launchOf({ codeDir, cacheDir, sealed, policy }: FunctionVersion, isCheck: boolean) {
+  const cache = isCheck ? 'filling' : sealed ? 'sealed' : 'open'
+  return { codeDir, cacheDir, cache, memoryMb: policy.memory_mb } as const
 }
 
 /** Removes the socket folders of hosts that were killed; their processes died with them. */

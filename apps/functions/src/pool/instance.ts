@@ -9,12 +9,14 @@ import { NEW_INSTANCE, SAMPLE_MS, checkHealth } from './health.ts'
 import type { Meter, Usage } from './meter.ts'
 import type { FunctionLine } from './output.ts'
 import { ActiveCalls, type Call } from './active-calls.ts'
-import { RuntimeProcess } from './runtime-process.ts'
+import type { RuntimeProcess } from './runtime-process.ts'
 
 export interface InstanceOptions {
   readonly id: string
   readonly name: string
   readonly command: Command
+  /** Process of the command, which has got no line yet. */
+  readonly process: RuntimeProcess
   /** Ingress socket as the host sees it. */
   readonly ingress: string
   readonly env: Readonly<Record<string, string>>
@@ -83,7 +85,8 @@ export class Instance {
     this.ready = this.#booted.promise
     this.exited = this.#ended.promise
     this.ready.catch(() => {})
-    this.#process = new RuntimeProcess(options.command, {
+    this.#process = options.process
+    this.#process.attach({
       message: (message) => this.#receive(message),
       line: (line) => options.onLine(line, this.#calls.requestIdOf(line.call)),
       gone: (code, signal, problem) => this.#gone(code, signal, problem),

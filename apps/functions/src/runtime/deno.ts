@@ -99,12 +99,7 @@ function inside(paths: Paths) {
 function denoArgs(paths: Paths, launch: Launch): string[] {
   const { ingress, gateway, sockets: outside } = inside(paths)
   const sockets = [ingress, gateway, outside]
-  const readable = [
-    join(paths.code, BUNDLE),
-    ...launch.files.map((file) => join(paths.code, file)),
-    paths.tmp,
-    ...sockets,
-  ]
+  const readable = [paths.code, paths.tmp, ...sockets]
   const heapMb = Math.floor(launch.memoryMb * 0.75)
   return [
     'run',

@@ -22,11 +22,10 @@ export function nodeRuntime(machine: NodeMachine): Runtime {
     profile: 'trusted',
     caveat: 'hostile code: functions reach the network and other processes of the user; for trusted code only',
     command(launch) {
-      const readable = [join(launch.codeDir, BUNDLE), ...launch.files.map((file) => join(launch.codeDir, file))]
       const command = [
         machine.node,
         '--permission',
-        ...[machine.shim, machine.tmp, ...readable].map((path) => `--allow-fs-read=${path}`),
+        ...[machine.shim, machine.tmp, launch.codeDir].map((path) => `--allow-fs-read=${path}`),
         '--no-addons',
         '--enable-source-maps',
         // SQLite opens files without a check of the permission model.

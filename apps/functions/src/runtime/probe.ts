@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { runtimeUnavailable } from '../errors.ts'
+import { claimFolder } from '../ownership.ts'
 import { InstanceFactory, type DoorPaths, type UserRange } from '../pool/factory.ts'
 import { DEFAULT_CEILINGS, readPolicy } from '../policy.ts'
 import { denoRuntime } from './deno.ts'
@@ -25,6 +26,8 @@ export interface RuntimeWish {
 
 export interface ProbedRuntime {
   readonly runtime: Runtime
+  /** Read-only folder with the compiled code of the shim, for processes that start without code of their own. */
+  readonly shimCache: string
   readonly users: UserRange | null
 }
 
@@ -68,7 +71,23 @@ export async function probeRuntime(wish: RuntimeWish): Promise<ProbedRuntime> {
       : denoRuntime({ deno, shim, tmp, baseKib, setpriv, sandbox })
   const sandbox = deno !== null && wish.profile === 'hardened' ? await findSandbox(deno, wish.path) : null
   const trial = make(UNBOUNDED_KIB)
-  return { runtime: make(await measureBase(trial, wish.users)), users: wish.users }
+  const shimCache = join(wish.stateDir, `${basename(shim, '.mjs')}-${wish.profile}`)
+  const draft = await mkdtemp(`${shimCache}.`)
+  try {
+    const baseKib = await measureBase(trial, wish.users, draft)
+    // The cache's databases are complete only after they were opened a second time.
+    if (!existsSync(shimCache)) await measureBase(trial, wish.users, draft)
+    await claimFolder(draft, { fileMode: 0o444, folderMode: 0o555, ...(wish.users && { uid: 0 }) })
+    await rename(draft, shimCache).catch((error: NodeJS.ErrnoException) => {
+      // A host has written the same before.
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
+    })
+    return { runtime: make(baseKib), shimCache, users: wish.users }
+  } finally {
+    // Only root can empty folders without write permission.
+    if (existsSync(draft)) await claimFolder(draft, { fileMode: 0o644, folderMode: 0o755 })
+    await rm(draft, { recursive: true, force: true })
+  }
 }
 
 async function findSandbox(deno: string, path: string) {
@@ -82,13 +101,15 @@ async function findSandbox(deno: string, path: string) {
   return { bwrap, libraries: await librariesOf(deno), filter: seccompFilter(process.arch) }
 }
 
-/** Starts an empty function and reads its private memory, in KiB. */
-async function measureBase(runtime: Runtime, users: UserRange | null): Promise<number> {
+/** Starts an empty function, which fills the cache, and reads its private memory, in KiB. */
+async function measureBase(runtime: Runtime, users: UserRange | null, cacheDir: string): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'terrane-probe-'))
-  const [codeDir, cacheDir] = [join(folder, 'code'), join(folder, 'cache')]
+  const codeDir = join(folder, 'code')
   try {
     await chmod(folder, 0o711)
-    await Promise.all([mkdir(codeDir), mkdir(cacheDir)])
+    await mkdir(codeDir)
+    // Deno's storage APIs need a folder of this name, so a file in its place disables them.
+    await writeFile(join(cacheDir, 'location_data'), '')
     await writeFile(join(codeDir, BUNDLE), 'export default () => new Response()')
     const policy = readPolicy({}, DEFAULT_CEILINGS)
     const trial = { project: '', name: 'trial', version: 0, digest: '', policy, codeDir, files: [], cacheDir }

@@ -1,9 +1,7 @@
 /** Settings for the start of one instance. Paths are the host's. */
 export interface Launch {
-  /** Folder with `index.mjs` and the static files; the function can read these and nothing else. */
+  /** Folder with the bundle and its static files; the function can read these and nothing else. */
   readonly codeDir: string
-  /** Static files, relative to `codeDir`. */
-  readonly files: readonly string[]
   /** The runtime's own cache of compiled code for this version. */
   readonly cacheDir: string
   /**

@@ -5,11 +5,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readProjectRules } from '@terrane/bundler'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SERVICE_KEY, startApp, type TestApp } from '../support/app.ts'
 import { openMirror } from '../support/examples/mirror.ts'
-import { projectsOf, workersOf, writeSecrets, type SupabaseProject } from '../support/examples/projects.ts'
+import { projectsOf, rulesOf, workersOf, writeSecrets, type SupabaseProject } from '../support/examples/projects.ts'
 import { Repositories } from '../support/examples/repositories.ts'
 
 const PROJECTS = [
@@ -56,6 +55,13 @@ const PROJECTS = [
   'phenrikyg-collab/supabase-sync-charm',
   'webunclogmecom/supabase',
   'Rocket-CRM/supabase-crm',
+  '0thman/digityx-crm-api',
+  '1busyguy/imgMotionReborn',
+  '3BaDi012/thumair',
+  '43jjoam/tiktokchinese',
+  '4p-capital/eon-estoque',
+  'gedesurya125/SUPABASE-EDGE-FUNCTIONS',
+  'marlondridley/novatutor',
 ]
 
 /** Repositories with Workers. */
@@ -81,6 +87,19 @@ const WORKERS = [
   'powerfulyang/cloudflare-worker',
   'seratch/slack-cloudflare-workers',
   'estuary/flow-cf-workers-example',
+  '001ProMax/TestFlight-Monitor',
+  '0xnekoya/hono-sqlite-wasm',
+  '1999AZZAR/wikipedia-mcp-server',
+  '1alexandrer/moodle-mcp',
+  '1uc1d23/stream-fetcher',
+  'JamesLMilner/cf-worker-pixelmatch',
+  'JamieCurnow/ts-cloudflare-worker',
+  'JaniAnttonen/notion-to-md-worker',
+  'Jaquatech/ai-session-proxy',
+  'MMD-Prive/mmd-workers',
+  'QNFO/qnfo-workers',
+  'annjose/hello-cloudflare-workers',
+  'kewbish/cobweb',
 ]
 
 // oxlint-disable-next-line node/no-process-env -- Where the fetched repositories are, and how Deno is led to the mirror.
@@ -168,7 +187,7 @@ async function judgeProject(
   const work = async () => {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
       const { kind, said } = await judge(app, name)
-      const lacks = readProjectRules(join(root, name))?.worker?.unavailable ?? []
+      const lacks = rulesOf(join(root, name))?.worker?.unavailable ?? []
       const isLacking = lacks.length > 0 && kind !== 'answered'
       const verdict: Verdict = {
         label: `${repository}: ${name}`,

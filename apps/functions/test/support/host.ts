@@ -51,6 +51,10 @@ export async function startHost(options: {
   readonly fetchPolicy?: FetchPolicy
   readonly bootMs?: number
   readonly instances?: number
+  /** Number of processes that are kept ready, their memory limit (absent: that of policies) and their cache. */
+  readonly spares?: number
+  readonly spareMb?: number
+  readonly shimCache?: string
   readonly bodyTimeoutMs?: number
   readonly bufferBytes?: number
   readonly ownOrigin?: boolean
@@ -116,6 +120,13 @@ export async function startHost(options: {
       users: options.users ?? null,
       // How soon it starts, on a machine that does much else, is not what most tests are about.
       bootMs: options.bootMs ?? 60_000,
+      ...(options.shimCache !== undefined && {
+        spares: {
+          count: options.spares ?? 0,
+          memoryMb: options.spareMb ?? readPolicy({}, DEFAULT_CEILINGS).memory_mb,
+          cacheDir: options.shimCache,
+        },
+      }),
       issueKeys: async () => ({ env: {}, serviceToken: SERVICE_TOKEN }),
       onUsage: () => {},
       onLine: (version, line, requestId) => lines.push({ ...line, requestId, name: version.name }),

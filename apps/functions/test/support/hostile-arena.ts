@@ -53,6 +53,9 @@ export function openArena(probed: ProbedRuntime, hardened: boolean, options: Are
       ...(options.databaseUrl && { databaseUrl: await options.databaseUrl() }),
       ...(options.sessions !== undefined && { sessions: options.sessions }),
       ...(options.projectApi && { projectApi: await options.projectApi() }),
+      // Attackers get processes that were started before them, as often as they get their own.
+      spares: 1,
+      spareMb: LIMITS.memory_mb,
       bootMs: 5000,
       bodyTimeoutMs: 1000,
       // The neighbour of a name server that changes its mind, and a redirecting public host, without any network.

@@ -47,7 +47,7 @@ export function readSpecifier(path: string): Specifier {
 }
 
 const NO_CLOUDFLARE =
-  'this module of Cloudflare is not offered here; `cloudflare:workers`, `export default { fetch(request, env, ctx) }`, `caches` and `ctx.waitUntil` are'
+  'this module of Cloudflare is not offered here; `cloudflare:workers`, `cloudflare:node`, `export default { fetch(request, env, ctx) }`, `caches` and `ctx.waitUntil` are'
 
 /** The esbuild plugin for folders on disk: schemes as above, and the `imports` of a deno.json. */
 export function specifiers(imports: Readonly<Record<string, string>>): Plugin {

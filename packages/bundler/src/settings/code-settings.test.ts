@@ -47,6 +47,30 @@ test('dependencies of the root of the workspace count after those of the functio
   expect(imports).toMatchObject({ ours: 'npm:ours@1.0.0', both: 'npm:both@2.0.0' })
 })
 
+test('dependencies of each package.json above count outside of a workspace, the nearest first', async () => {
+  const { imports } = await importsOf({
+    'package.json': JSON.stringify({
+      dependencies: { far: '1.0.0', both: '1.0.0' },
+      devDependencies: { linter: '1.0.0' },
+    }),
+    'apps/fn/package.json': JSON.stringify({ dependencies: { both: '2.0.0' } }),
+    'src/index.ts': `import 'linter'`,
+  })
+  expect(imports).toMatchObject({ far: 'npm:far@1.0.0', both: 'npm:both@2.0.0' })
+  expect(imports['linter']).toBeUndefined()
+})
+
+test('a package.json outside of the repository of the function does not count', async () => {
+  const dependencies = { far: '1.0.0' }
+  for (const repository of ['apps', 'apps/fn']) {
+    const { imports } = await importsOf({
+      'package.json': JSON.stringify({ dependencies }),
+      [`${repository}/.git`]: 'gitdir: elsewhere',
+    })
+    expect(imports['far']).toBeUndefined()
+  }
+})
+
 test('dependencies of members that the function needs are imported, and not those of others', async () => {
   const member = (dependencies: object) => ({ name: '', dependencies })
   const { imports } = await importsOf({

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { importsOfPaths, readCompilerOptions, type CompilerSettings } from './compiler-options.ts'
 import { configTomlFile, readProjectRules } from './project-rules.ts'
@@ -13,7 +14,7 @@ export interface CodeSettings extends CompilerSettings {
   readonly entry: string
   /** Import map: exact names, and prefixes that end in a slash. Relative places are absolute paths here. */
   readonly imports: Readonly<Record<string, string>>
-  /** Absolute paths of configuration files outside the folder: those of a workspace. */
+  /** Absolute paths of configuration files outside the folder: those of a workspace, and each package.json above in the repository. */
   readonly files: readonly string[]
 }
 
@@ -49,6 +50,12 @@ export async function readCodeSettings(folder: string): Promise<CodeSettings> {
   const imports: Record<string, string> = {}
   const workspace = await readWorkspace(folder)
   Object.assign(imports, await importsOfMembers(folder, workspace))
+  const above = packagesAbove(resolve(folder))
+  // As in Node, a source beside the function's folder finds the packages that are installed above it.
+  for (const file of above) {
+    const dependencies = (await readJsonFile(file).catch(() => null))?.dependencies
+    Object.assign(imports, await importsOfDependencies({ dependencies }, folder, workspace))
+  }
   const ofRoot = workspace.root === null ? [] : [join(workspace.root, 'package.json')]
   for (const file of new Set([...ofRoot, ...nearerLast(folder, ['package.json'])]))
     Object.assign(imports, await importsOfFile(file, folder, workspace))
@@ -74,7 +81,23 @@ export async function readCodeSettings(folder: string): Promise<CodeSettings> {
     decoratorMetadata ||= options.decoratorMetadata
     experimentalDecorators ||= options.experimentalDecorators
   }
-  return { entry, imports, jsx, experimentalDecorators, decoratorMetadata, files: [...ofRoot, ...workspace.files] }
+  return {
+    entry,
+    imports,
+    jsx,
+    experimentalDecorators,
+    decoratorMetadata,
+    files: [...above, ...ofRoot, ...workspace.files],
+  }
+}
+
+/** Every package.json above the parent of a folder that is in the folder's repository, the nearest last. */
+function packagesAbove(folder: string): string[] {
+  const parent = dirname(folder)
+  const above = dirname(parent)
+  if (above === parent || [folder, parent].some((place) => existsSync(join(place, '.git')))) return []
+  const file = join(above, 'package.json')
+  return [...packagesAbove(parent), ...(existsSync(file) ? [file] : [])]
 }
 
 /** Import map of a package.json. One above the function is also that of the sources beside the function. */

@@ -64,6 +64,11 @@ async function prepare({ platform, boot, ...start }: Start, scopes: Scopes, code
   platform.tidy(code)
   replaceConsole(platform.inspect, channel)
   replaceFetch(platform.gatewayClient(boot.gateway), scopes)
+  // On Node this makes the global `Deno`, which gets further members below.
+  platform.defineServe((...args) => {
+    offer.take(handlerOf(args))
+    return serverOf(args)
+  })
   offerQueues(globalThis)
   offerKv(globalThis, boot.queue)
   responder.env = environmentOf(globalThis, boot.env, boot.bindings)
@@ -72,10 +77,6 @@ async function prepare({ platform, boot, ...start }: Start, scopes: Scopes, code
   platform.setEnv(boot.env)
   platform.onUncaught((error) => channel.error(error, 'Uncaught '))
   Object.defineProperty(globalThis, 'EdgeRuntime', { value: Object.freeze({ waitUntil: responder.waitUntil }) })
-  platform.defineServe((...args) => {
-    offer.take(handlerOf(args))
-    return serverOf(args)
-  })
   Object.defineProperty((globalThis as unknown as { Deno: object }).Deno, 'cron', { value: crons.add })
   platform.serveConnections(offer.take)
   offerOthers(globalThis, (text) => channel.log('warn', text))

@@ -1,4 +1,4 @@
-import type { HttpHeaders, HttpOffer } from './platform.ts'
+import type { HttpOffer, HttpRequest } from './platform.ts'
 
 /**
  * Parts of `node:http` that the shim uses. They are loaded only where the bundle uses them, because loading takes some
@@ -25,7 +25,7 @@ const ONE_SERVER =
 export function moveHttpServer(
   http: NodeHttp,
   path: string,
-  around: (headers: HttpHeaders, handle: () => void) => void,
+  around: (request: HttpRequest, handle: () => void) => void,
   done: () => void,
 ): HttpOffer {
   const { prototype } = http.Server
@@ -55,10 +55,10 @@ export function moveHttpServer(
     if (!ports.has(this)) return emit.call(this, event, ...args)
     if (event === 'connection') tellPeer(args[0] as object)
     if (event !== 'request' && event !== 'upgrade') return emit.call(this, event, ...args)
-    const request = args[0] as { headers: HttpHeaders; url: string }
+    const request = args[0] as HttpRequest
     request.url = originForm(request.url)
     let handled = false
-    around(request.headers, () => {
+    around(request, () => {
       handled = emit.call(this, event, ...args)
     })
     return handled

@@ -8,7 +8,7 @@ import { Reach, carryDenoSockets, carryNodeSockets, type NodeSockets } from './d
 
 /** The parts of Deno's API that the shim uses. */
 interface DenoApi {
-  readonly stdin: { read(into: Uint8Array): Promise<number | null> }
+  readonly stdin: { read(into: Uint8Array): Promise<number | null>; readSync(into: Uint8Array): number | null }
   readonly stdout: { writeSync(bytes: Uint8Array): number }
   readonly env: { set(name: string, value: string): void; delete(name: string): void; toObject(): object }
   readonly permissions: { revokeSync(descriptor: { name: 'read' | 'write'; path: string }): unknown }
@@ -17,6 +17,7 @@ interface DenoApi {
   connectTls: unknown
   startTls: unknown
   readTextFileSync(path: URL): string
+  chdir(folder: URL): void
   createHttpClient(options: { proxy: { transport: 'unix'; path: string } }): unknown
   inspect(value: unknown): string
   exit(code: number): never
@@ -26,12 +27,25 @@ const deno = (globalThis as unknown as { Deno: DenoApi }).Deno
 const encoder = new TextEncoder()
 // Copied before the function can replace it.
 const nativeFetch = globalThis.fetch
+const createHttpClient = deno.createHttpClient.bind(deno)
 const nativeServe = deno.serve as (options: { path: string; onListen: () => void }, serve: unknown) => unknown
 
-/** The chunks of stdin, each until the next one. Deno would load its streams for `readable`, a sixth of a small start. */
-async function* chunksOfStdin(read = deno.stdin.read.bind(deno.stdin)): AsyncGenerator<Uint8Array> {
+const stdinReaders = { read: deno.stdin.read.bind(deno.stdin), readSync: deno.stdin.readSync.bind(deno.stdin) }
+
+/**
+ * The chunks of stdin, each until the next one. The first line is waited for in one system call, which takes no CPU time
+ * and no thread. Deno would load its streams for `readable`, a sixth of a small start.
+ */
+async function* chunksOfStdin({ read, readSync } = stdinReaders): AsyncGenerator<Uint8Array> {
   const room = new Uint8Array(65_536)
-  for (let bytes = await read(room); bytes !== null; bytes = await read(room)) yield room.subarray(0, bytes)
+  const lineEnd = 10
+  for (let isFirst = true; ;) {
+    const bytes = isFirst ? readSync(room) : await read(room)
+    if (bytes === null) return
+    const chunk = room.subarray(0, bytes)
+    isFirst &&= !chunk.includes(lineEnd)
+    yield chunk
+  }
 }
 
 /** The function may neither remove nor replace its ingress socket. */
@@ -86,7 +100,11 @@ const platform: Platform = {
     nativeServe({ path, onListen() {} }, serve)
     seal(path)
   },
-  read: (bundle) => deno.readTextFileSync(new URL(bundle)),
+  read(bundle) {
+    // A process that was started before it had code has another working directory.
+    deno.chdir(new URL('.', bundle))
+    return deno.readTextFileSync(new URL(bundle))
+  },
   offerHttp(path, code, around) {
     if (!code.includes('node:http')) return null
     const http = process.getBuiltinModule('node:http')
@@ -112,8 +130,11 @@ const platform: Platform = {
     )
   },
   gatewayClient(path) {
-    const client = deno.createHttpClient({ proxy: { transport: 'unix', path } })
-    return (request) => nativeFetch(request, { client } as RequestInit)
+    let client: unknown
+    return (request) => {
+      client ??= createHttpClient({ proxy: { transport: 'unix', path } })
+      return nativeFetch(request, { client } as RequestInit)
+    }
   },
   write(text) {
     const bytes = encoder.encode(text)

@@ -14,7 +14,7 @@ export interface Platform {
    *
    * @param around runs the handling of each request
    */
-  offerHttp(path: string, code: string, around: (headers: HttpHeaders, handle: () => void) => void): HttpOffer | null
+  offerHttp(path: string, code: string, around: (request: HttpRequest, handle: () => void) => void): HttpOffer | null
   /** Lets TCP clients of the bundle connect to the listed hosts. */
   carrySockets(sockets: Boot['sockets'], code: string, onRefused: (text: string) => void): void
   /** Keeps `/tmp` in memory if the bundle may use it. */
@@ -38,6 +38,12 @@ export interface Platform {
 
 /** Headers of a `node:http` request, names in lower case. */
 export type HttpHeaders = Record<string, string | string[] | undefined>
+
+/** A request to a server of `node:http`. */
+export interface HttpRequest {
+  headers: HttpHeaders
+  url: string
+}
 
 /** Handle of a server that the bundle may start. */
 export interface HttpOffer {

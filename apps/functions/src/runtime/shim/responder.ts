@@ -2,7 +2,7 @@ import type { Crons } from './crons.ts'
 import type { GlobalEvents } from './events.ts'
 import type { Context, Handler } from './handler.ts'
 import type { HostChannel } from './host-channel.ts'
-import type { HttpHeaders } from './platform.ts'
+import type { HttpHeaders, HttpRequest } from './platform.ts'
 import type { Boot } from './protocol.ts'
 import type { QueueConsumer } from './queue-consumer.ts'
 import type { Scope, Scopes } from './scope.ts'
@@ -64,7 +64,8 @@ export class Responder {
   }
 
   /** Runs the handling of a request by a server of `node:http`. */
-  readonly around = (headers: HttpHeaders, handle: () => void): void => {
+  readonly around = (request: HttpRequest, handle: () => void): void => {
+    const { headers } = request
     const scope: Scope = {
       requestId: String(headers['x-request-id']),
       call: String(headers['x-terrane-call']),
@@ -72,7 +73,10 @@ export class Responder {
       client: '',
       held: 0,
     }
-    for (const name of Object.keys(headers)) if (name.startsWith('x-terrane-')) delete headers[name]
+    // A copy, because an object from which members were deleted is slow to read.
+    const own: HttpHeaders = {}
+    for (const name of Object.keys(headers)) if (!name.startsWith('x-terrane-')) own[name] = headers[name]
+    request.headers = own
     this.#scopes.run(scope, handle)
   }
 

@@ -64,12 +64,23 @@ export async function workersOf(repositories: Repositories, name: string, into: 
     if (count === MOST_WORKERS) break
     if (isLarge) await repositories.checkOut(name, 'HEAD', [home], place)
     const folder = join(place, home)
-    const entry = readProjectRules(folder)?.entrypoint ?? null
-    if (entry === null || !existsSync(entry) || !FUNCTION_NAME.test(basename(folder))) continue
+    const rules = rulesOf(folder)
+    const entry = rules?.entrypoint ?? null
+    const isJudged = rules === undefined || (entry !== null && existsSync(entry))
+    if (!isJudged || !FUNCTION_NAME.test(basename(folder))) continue
     roots.set(dirname(folder), [...(roots.get(dirname(folder)) ?? []), basename(folder)])
     count++
   }
   return [...roots].map(([folder, names]) => ({ repository: name, folder, names }))
+}
+
+/** The rules of a function; undefined where its configuration cannot be read. */
+export function rulesOf(folder: string): ReturnType<typeof readProjectRules> | undefined {
+  try {
+    return readProjectRules(folder)
+  } catch {
+    return undefined
+  }
 }
 
 /** Takes away the functions beyond {@link MOST} that no other one imports. */
