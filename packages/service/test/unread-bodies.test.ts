@@ -1,9 +1,11 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
-import { Readable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Http } from '../src/http-type.ts'
 import { createHttp } from '../src/http.ts'
@@ -205,6 +207,23 @@ test('a caller that is gone before its refusal starts no timer', async () => {
   await expect.poll(() => isRefused).toBe(true)
   expect(started).not.toHaveBeenCalled()
   started.mockRestore()
+})
+
+test('a caller is answered by a handler whose pipeline refuses the body', async () => {
+  await using server = await serveWith((request, response) => {
+    const refuse = new Writable({ write: (_chunk, _encoding, done) => done(new Error('too large')) })
+    // Node takes the connection from the request of a pipeline that fails.
+    pipeline(request, refuse).catch(() => response.writeHead(413).end('too large'))
+  })
+  const body = new ReadableStream({
+    async pull(controller) {
+      controller.enqueue(new Uint8Array(1000))
+      await sleep(20)
+    },
+  })
+  const init = { method: 'POST', body, duplex: 'half' } as RequestInit
+  const response = await fetch(`http://127.0.0.1:${server.port}`, init)
+  expect([response.status, await response.text()]).toEqual([413, 'too large'])
 })
 
 test('a refusal of an injected request starts no timer', async () => {

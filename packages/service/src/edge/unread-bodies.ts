@@ -93,9 +93,9 @@ function isRead(request: IncomingMessage): boolean {
 
 /** Destroys a connection that is silent or takes too long. Returns a function that lifts the limits. */
 function limitRest(socket: Socket, { silentMs, longestMs }: RestLimits): () => void {
-  // A connection that is gone emits no `close`, which ends the timers; an injected request has no connection.
-  const known: Partial<Socket> = socket
-  if (known.destroyed ?? true) return () => {}
+  // A connection that is gone emits no `close`, which ends the timers. Injected and destroyed requests have none.
+  const known: Partial<Socket> | null = socket
+  if (known?.destroyed ?? true) return () => {}
   let before = socket.bytesRead
   const silent = setInterval(() => {
     if (socket.bytesRead === before) socket.destroy()
