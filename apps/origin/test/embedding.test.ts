@@ -452,19 +452,34 @@ describe('what a role may not read', () => {
   })
   test('is read once for requests at one time, and not again for temporary tables', async () => {
     const { database } = origin.db
-    let reads = 0
-    const session: Queryable = {
-      query: (text, values) => {
-        if (text.includes('"isView"')) reads++
-        return database.query(text, values)
-      },
+    // Members of roles belong to the server, so files of tests beside this one may change them. Then it begins again.
+    const members = async () => {
+      const found = await database.query('select count(*), sum(xmin::text::bigint)::text from pg_auth_members')
+      return JSON.stringify(found.rows)
     }
-    const pictures = new SchemaPictures(['public'])
-    const [a, b] = await Promise.all([pictures.read(session, 'anon'), pictures.read(session, 'anon')])
-    expect([a === b, reads]).toEqual([true, 1])
-    await database.query('create temporary table scratch (id int primary key, text text)')
-    expect([(await pictures.read(session, 'anon')) === a, reads]).toEqual([true, 1])
-    await database.query('drop table if exists pg_temp.scratch')
+    const attempt = async () => {
+      let reads = 0
+      const session: Queryable = {
+        query: (text, values) => {
+          if (text.includes('"isView"')) reads++
+          return database.query(text, values)
+        },
+      }
+      const pictures = new SchemaPictures(['public'])
+      const [a, b] = await Promise.all([pictures.read(session, 'anon'), pictures.read(session, 'anon')])
+      const together = [a === b, reads]
+      await database.query('create temporary table scratch (id int primary key, text text)')
+      const later = [(await pictures.read(session, 'anon')) === a, reads]
+      await database.query('drop table if exists pg_temp.scratch')
+      return { together, later }
+    }
+    for (let before = ''; ;) {
+      before = await members()
+      const found = await attempt()
+      if ((await members()) !== before) continue
+      expect(found).toEqual({ together: [true, 1], later: [true, 1] })
+      return
+    }
   })
   test.each([
     ['too large', { ms: 20_000, bytes: 100 }, /take \d+ of 100 bytes/],
