@@ -10,10 +10,13 @@ const RANGES: Readonly<Partial<Record<SampleType, readonly [number, number]>>> =
 }
 
 /**
- * Values from this on, in either direction, are never data: writers fill with the largest single float, and state it
- * rounded (-3.4e38) or not at all. GDAL takes such values for equal.
+ * Whether a value is never data: NaN, infinite, or the largest single float, with which writers fill and which they state
+ * rounded (-3.4e38) or not at all. GDAL takes these for equal. Larger doubles are data.
  */
-export const NEVER_DATA = 3.39e38
+export function isNeverData(value: number): boolean {
+  const size = Math.abs(value)
+  return !(size < 3.39e38) && !(size > 3.41e38 && size < Infinity)
+}
 
 /**
  * Nodata as a sample of the raster, NaN for none. As in GDAL, integers drop the fraction, and a value outside of their

@@ -179,6 +179,14 @@ describe('what is invalid', () => {
     expect(await tileOf(tenth, { type: 'float32', nodata: '0.1' })).toMatchObject({ validFraction: 0.75 })
   })
 
+  test('is the largest single float in a file of doubles, but no larger double', async () => {
+    const [fill, large] = [3.402_823_466_385_288_6e38, 1e300]
+    const image = imageOf({ width: 8, height: 8, bands: 1 }, (x) =>
+      x < 2 ? -fill : x === 2 ? fill : x === 3 ? large : 5,
+    )
+    expect(await tileOf(image, { type: 'float64' })).toMatchObject({ validFraction: 5 / 8 })
+  })
+
   test('is an alpha of zero', async () => {
     const image = imageOf({ width: 8, height: 8, bands: 4 }, (x, _y, band) => (band === 3 ? x * 30 : 100))
     for (const planar of [false, true]) {

@@ -2,7 +2,7 @@ import type { RasterInfo, RasterLevel } from '../raster-info.ts'
 import type { BlockStore } from './blocks.ts'
 import type { SourceGrid } from './grid.ts'
 import type { ChosenLevel } from './level.ts'
-import { NEVER_DATA, storedNodata } from '../stored-nodata.ts'
+import { isNeverData, storedNodata } from '../stored-nodata.ts'
 import { allocatePlane, bandsToRead, blockOfBand, offsetInPixel } from './pixels.ts'
 import type { BandChoice, Plane, ReadPixels } from './pixels.ts'
 
@@ -118,7 +118,7 @@ export async function readNearest(
   }
 }
 
-/** A pixel is missing when all its bands are nodata, or one of them is not finite or {@link NEVER_DATA}. */
+/** A pixel is missing when all its bands are nodata, or one of them is never data. */
 export function dropMissing(planes: readonly Plane[], alpha: Uint8Array, nodata: number): void {
   for (let i = 0; i < alpha.length; i++) {
     if (alpha[i] === 0) continue
@@ -126,7 +126,7 @@ export function dropMissing(planes: readonly Plane[], alpha: Uint8Array, nodata:
     for (const plane of planes) {
       const value = plane[i] as number
       if (value === nodata) missing++
-      else if (!(value < NEVER_DATA && value > -NEVER_DATA)) missing = planes.length
+      else if (isNeverData(value)) missing = planes.length
     }
     if (missing >= planes.length) alpha[i] = 0
   }

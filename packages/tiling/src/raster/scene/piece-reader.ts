@@ -1,5 +1,5 @@
 import { openGeoTiff } from '../geotiff/open.ts'
-import { NEVER_DATA, storedNodata } from '../stored-nodata.ts'
+import { isNeverData, storedNodata } from '../stored-nodata.ts'
 import type { PixelRect } from '../plan.ts'
 import type { RasterInfo, Samples } from '../raster-info.ts'
 import type { ByteSource } from '../source.ts'
@@ -105,7 +105,7 @@ async function readSource(piece: PieceReading, rect: PixelRect): Promise<SourceW
   const nodata = storedNodata(piece.nodata, raster)
   for (let i = 0; i < samples.length; i++) {
     const value = samples[i] as number
-    if (value === nodata || !(value < NEVER_DATA && value > -NEVER_DATA)) valid[i] = 0
+    if (value === nodata || isNeverData(value)) valid[i] = 0
   }
   if (!ownMasks) return { rect, samples, valid }
   const hide = (by: Samples): void => by.forEach((value, i) => value === 0 && (valid[i] = 0))

@@ -1,11 +1,11 @@
 import type { Samples } from '../raster-info.ts'
-import { NEVER_DATA } from '../stored-nodata.ts'
+import { isNeverData } from '../stored-nodata.ts'
 import type { PlaneRect, SampleRect } from './stretch.ts'
 
 /** Flag of a pixel that is invalid regardless of its bands; the lower bits count bands without data. */
 export const INVALID = 0x8000
 
-/** Counts nodata values of a band and flags values that are not finite, or as large as only fill values are. */
+/** Counts nodata values of a band and flags values that are never data. */
 export function markMissing(from: Samples, rect: SampleRect, marks: Uint16Array, to: PlaneRect, nodata: number): void {
   const { start, step, rowStep, columns, rows } = rect
   for (let row = 0; row < rows; row++) {
@@ -14,7 +14,7 @@ export function markMissing(from: Samples, rect: SampleRect, marks: Uint16Array,
     for (let x = 0; x < columns; x++) {
       const value = from[i + x * step] as number
       if (value === nodata) marks[o + x] = (marks[o + x] as number) + 1
-      else if (!(value < NEVER_DATA && value > -NEVER_DATA)) marks[o + x] = (marks[o + x] as number) | INVALID
+      else if (isNeverData(value)) marks[o + x] = (marks[o + x] as number) | INVALID
     }
   }
 }
