@@ -72,7 +72,7 @@ function compare(ledger: Record<string, Counts>): void {
   process.exitCode = 1
 }
 
-/** Hand-written source of a workspace: its lines, and those that are neither comment nor blank. Tests do not count. */
+/** Lines of hand-written source of a workspace, with and without comments and blank lines. Tests do not count. */
 function sourceOf(workspace: string): { lines: number; code: number } {
   const files = globSync(`${workspace}/{src,web/src}/**/*.{ts,tsx,css,sql}`, { cwd: ROOT })
   const count = { lines: 0, code: 0 }

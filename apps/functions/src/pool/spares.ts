@@ -23,9 +23,9 @@ export interface SparesOptions {
   readonly count: number
   /** Memory limit of their confinement, which cannot be changed later. */
   readonly memoryMb: number
-  /** Starts one; null when there is no room for it. */
+  /** Starts a process; null when there is no room for it. */
   readonly start: () => Promise<Spare | null>
-  /** Removes the folders of one that has ended unused, and frees its user. */
+  /** Removes the folders of an ended process, and frees its user. */
   readonly remove: (place: Place) => Promise<void>
 }
 
@@ -96,7 +96,7 @@ export class Spares {
     for (const { process } of this.#ready) process.kill()
   }
 
-  /** Ends one, removes its folders and frees its user. */
+  /** Ends a process, removes its folders and frees its user. */
   async end(spare: Spare): Promise<void> {
     spare.process.kill()
     await spare.process.closed
@@ -122,7 +122,7 @@ export class Spares {
     }
   }
 
-  /** Removes one that has ended while it waited. The next start is followed by another. */
+  /** Removes a process that ended while it waited; the next cold start replaces it. */
   async #forget(spare: Spare): Promise<void> {
     const at = this.#ready.indexOf(spare)
     if (at === -1) return

@@ -22,7 +22,7 @@ function parsed(text: string): unknown {
 }
 
 /**
- * Refuses arguments of a function with positions that are no numbers.
+ * Refuses arguments of a function with non-numeric coordinates.
  *
  * @param names of the arguments that are geometries
  */
@@ -31,7 +31,7 @@ export function requirePositions(given: Readonly<Record<string, unknown>>, names
   if (wrong !== undefined) throw noPositions(wrong)
 }
 
-/** Refuses rows with positions that are no numbers in a column of geometries. Other columns may contain any JSON. */
+/** Refuses rows with non-numeric coordinates in a column of geometries. Other columns may contain any JSON. */
 export async function requirePositionsOfRows(
   session: Session,
   table: string,
