@@ -46,11 +46,18 @@ export const FILTERS: readonly Filter[] = [
   { name: 'area, time', area: 3, months: 3 },
   { name: 'area, time', area: 2, months: 1 },
   { name: 'label, time', label: 2, months: 3 },
+  { name: 'area, label', area: 4, label: 3 },
+  { name: 'area, label', area: 6, label: 2 },
+  { name: 'area, label', area: 3, label: 2 },
+  { name: 'label, sources', label: 3, sources: [0, 4, 8, 11] },
+  { name: 'all three', area: 4, label: 3, months: 6 },
   { name: 'latest', isLatest: true },
   { name: 'latest of 6', isLatest: true, months: 6 },
   { name: 'latest of 1', isLatest: true, months: 1 },
   { name: 'latest, label', isLatest: true, label: 2 },
   { name: 'latest, area', isLatest: true, area: 4 },
+  { name: 'latest, area', isLatest: true, area: 6 },
+  { name: 'latest, area', isLatest: true, area: 5 },
   { name: 'latest, area', isLatest: true, area: 3 },
   { name: 'latest, area', isLatest: true, area: 2 },
 ]
@@ -81,6 +88,8 @@ const LATENT = 32
 const CLUSTERS = 600
 const SIZE = 0.001
 const ROWS_PER_BATCH = 500
+/** Number of values that the noise of vectors is taken from, at a place that is drawn for each. */
+const NOISE = 2 ** 16
 
 /** Columns and rows of the grid, both ends included. */
 export type Area = readonly [x0: number, y0: number, x1: number, y1: number]
@@ -99,6 +108,7 @@ export class Tiles {
   readonly columns: number
   readonly #directions: Float32Array
   readonly #shared: Float32Array
+  readonly #noise: Float32Array
   readonly #clusters: readonly { readonly x: number; readonly y: number; readonly latent: Float32Array }[]
 
   constructor(rows: number, dims: number) {
@@ -109,6 +119,7 @@ export class Tiles {
     this.columns = Math.ceil(Math.sqrt(this.places))
     this.#directions = Float32Array.from({ length: LATENT * dims }, draw)
     this.#shared = Float32Array.from({ length: dims }, () => 4 + 3 * draw())
+    this.#noise = Float32Array.from({ length: NOISE + dims }, () => 0.6 * draw())
     const random = seededRandom(2)
     this.#clusters = Array.from({ length: CLUSTERS }, () => ({
       x: random() * this.columns,
@@ -170,9 +181,10 @@ export class Tiles {
       const start = k * this.dims
       for (let d = 0; d < this.dims; d++) vector[d]! += weight * this.#directions[start + d]!
     }
+    const noise = Math.floor(random() * NOISE)
     let energy = 0
     for (let d = 0; d < this.dims; d++) {
-      vector[d]! += 0.6 * draw()
+      vector[d]! += this.#noise[noise + d]!
       energy += vector[d]! ** 2
     }
     const scale = 1 / Math.sqrt(energy)
@@ -241,21 +253,26 @@ export class Neighbours {
   add(id: number, vector: Float32Array): void {
     const [label, month] = [this.#tiles.labelOf(id), this.#tiles.sourceOf(id)]
     const [x, y] = [this.#tiles.columnOf(id), this.#tiles.rowOf(id)]
-    const kept = FILTERS.flatMap((filter, i) => {
-      const { months = DATES.length } = filter
-      const keeps =
-        (filter.label ?? label) === label &&
-        month < months &&
-        (filter.sources?.includes(month) ?? true) &&
-        (!filter.isLatest || this.#tiles.isNewest(id, months))
-      return keeps ? [[i, filter.area] as const] : []
-    })
+    const kept = FILTERS.keys()
+      .toArray()
+      .filter((i) => {
+        const { label: ofFilter = label, months = DATES.length, sources, isLatest } = FILTERS[i]!
+        return (
+          ofFilter === label &&
+          month < months &&
+          (sources?.includes(month) ?? true) &&
+          (!isLatest || this.#tiles.isNewest(id, months))
+        )
+      })
+    const isWithin = ([x0, y0, x1, y1]: Area) => x >= x0 && x <= x1 && y >= y0 && y <= y1
     for (const [q, { vector: wanted, areas }] of this.#queries.entries()) {
       let similarity = 0
       for (let d = 0; d < vector.length; d++) similarity += vector[d]! * wanted[d]!
-      const within = areas.map(([x0, y0, x1, y1]) => x >= x0 && x <= x1 && y >= y0 && y <= y1)
-      for (const [i, area] of kept) {
-        if (area === undefined || within[area]) this.#keep(this.#found[q]![i]!, id, similarity)
+      for (const i of kept) {
+        const list = this.#found[q]![i]!
+        if (list.length === this.#wanted && list.at(-1)!.similarity >= similarity) continue
+        const { area } = FILTERS[i]!
+        if (area === undefined || isWithin(areas[area]!)) this.#keep(list, id, similarity)
       }
     }
   }
@@ -266,7 +283,6 @@ export class Neighbours {
   }
 
   #keep(list: { id: number; similarity: number }[], id: number, similarity: number): void {
-    if (list.length === this.#wanted && list.at(-1)!.similarity >= similarity) return
     let place = list.length
     while (place > 0 && list[place - 1]!.similarity < similarity) place--
     list.splice(place, 0, { id, similarity })
@@ -281,7 +297,7 @@ function spectrum(draw: () => number, scale: number): Float32Array {
 
 /** A number from 0 to 1 that depends only on the id. */
 function scatter(id: number): number {
-  return Number((BigInt(id) * 2654435761n) % 4294967296n) / 4294967296
+  return (Math.imul(id, 2654435761) >>> 0) / 2 ** 32
 }
 
 function gaussians(seed: number): () => number {

@@ -21,7 +21,8 @@ export function affinities(
   for (let i = 0; i < n; i += 2) {
     const isPair = i + 1 < n
     let r = 0
-    if (isPair) for (; r + 3 < m; r += 4) addBlock(vectors, factors, compared, { i, r, out })
+    // The last block of four may compute rows of the one before it again, which is faster than row by row.
+    if (isPair && m >= 4) for (; r < m; r += 4) addBlock(vectors, factors, compared, { i, r: Math.min(r, m - 4), out })
     for (; r < m; r++) {
       let [first, second] = [0, 0]
       for (let k = 0; k < dims; k++) {

@@ -1,17 +1,9 @@
+import type { SampleRun } from './number-sums.ts'
+
 /** Exponent of the summand of a pixel without a value, which is more than twice the largest sum of the squares of a run. */
 const MISSING_BITS = 24
 /** Maximum number of pixels of one run, so that its sum is an integer of 32 bits. */
 export const MOST_PIXELS = 64
-
-/** Where the samples of a run of pixels lie. */
-export interface ByteRun {
-  /** First sample. */
-  readonly at: number
-  readonly pixels: number
-  readonly pixelStep: number
-  readonly bandStep: number
-  readonly channels: number
-}
 
 /**
  * Stored numbers of byte values, or their signed squares: whole numbers, so that one sum can also count missing pixels.
@@ -49,7 +41,7 @@ export function byteSamples({ buffer, byteOffset, byteLength }: ArrayBufferView)
 }
 
 /** Sums a run of at most {@link MOST_PIXELS} pixels into `totals`, one for each channel. */
-export function sumBytes({ bytes, words }: ByteSamples, table: Int32Array, run: ByteRun, totals: Int32Array): void {
+export function sumBytes({ bytes, words }: ByteSamples, table: Int32Array, run: SampleRun, totals: Int32Array): void {
   const { at, pixelStep, bandStep, channels } = run
   const isAligned = bandStep === 1 && ((pixelStep | channels | at) & 3) === 0
   if (isAligned && words !== null) return sumWords(words, table, run, totals)
@@ -57,7 +49,7 @@ export function sumBytes({ bytes, words }: ByteSamples, table: Int32Array, run: 
 }
 
 /** Reads four channels at once, which halves the loads. */
-function sumWords(words: Int32Array, table: Int32Array, run: ByteRun, totals: Int32Array): void {
+function sumWords(words: Int32Array, table: Int32Array, run: SampleRun, totals: Int32Array): void {
   const step = run.pixelStep >> 2
   for (let c = 0; c < run.channels; c += 4) {
     let a = 0
@@ -81,7 +73,7 @@ function sumWords(words: Int32Array, table: Int32Array, run: ByteRun, totals: In
 }
 
 /** Two independent sums, because consecutive additions to one sum wait for each other. */
-function sumChannel(bytes: Uint8Array, table: Int32Array, start: number, { pixels, pixelStep }: ByteRun): number {
+function sumChannel(bytes: Uint8Array, table: Int32Array, start: number, { pixels, pixelStep }: SampleRun): number {
   let a = 0
   let b = 0
   let at = start | 0

@@ -1,14 +1,7 @@
 import { valuesNotFinite } from '../errors.ts'
 import type { Samples } from '../raster-info.ts'
-import {
-  byteSamples,
-  byteTable,
-  missingIn,
-  MOST_PIXELS,
-  sumBytes,
-  withoutMissing,
-  type ByteSamples,
-} from './byte-sums.ts'
+import { byteSamples, byteTable, missingIn, MOST_PIXELS, sumBytes, withoutMissing } from './byte-sums.ts'
+import { sumNumbers } from './number-sums.ts'
 import type { Zones } from './zones.ts'
 
 /** Statistic of a zone's values. */
@@ -24,14 +17,8 @@ export interface ValueRule {
   readonly nodata: number | null
 }
 
-/** Consecutive pixels of a row of a block. */
-interface PixelRun {
-  /** First sample. */
-  readonly at: number
-  readonly pixels: number
-  /** Index of the sum of its first channel. */
-  readonly target: number
-}
+/** Consecutive pixels of a row of a block: first sample, number of pixels, and index of the sum of its first channel. */
+type AddRun = (at: number, pixels: number, target: number) => void
 
 /** Sums of the values of a channel in a run. */
 interface RunSum {
@@ -82,10 +69,12 @@ export class Pool {
   readonly #squares: Float64Array | null
   readonly #most: Float64Array | null
   readonly #counts: Float64Array
-  /** Table of the summands of all byte values, if only means of bytes are requested. */
+  /** Whether stored numbers, or their signed squares, are summed instead of values; so if only means are requested. */
+  readonly #isStored: boolean
+  /** Table of the summands of all byte values, if stored bytes are summed. */
   readonly #table: Int32Array | null
-  /** Sums of a run of bytes, by channel. */
-  readonly #totals: Int32Array
+  /** Sums of a run, by channel. */
+  readonly #totals: Int32Array | Float64Array
 
   constructor(zones: Zones, channels: number, rule: ValueRule, options: PoolOptions) {
     const numbers = zones.count * channels
@@ -97,29 +86,37 @@ export class Pool {
     this.#counts = new Float64Array(numbers)
     this.#squares = options.statistics.includes('std') ? new Float64Array(numbers) : null
     this.#most = options.statistics.includes('max') ? new Float64Array(numbers).fill(-Infinity) : null
-    const isPlain = this.#squares === null && this.#most === null && !(rule.isSquare && rule.offset !== 0)
-    this.#table = options.bytes !== null && isPlain ? byteTable(rule, options.bytes) : null
-    this.#totals = new Int32Array(channels)
+    this.#isStored = this.#squares === null && this.#most === null && !(rule.isSquare && rule.offset !== 0)
+    this.#table = options.bytes !== null && this.#isStored ? byteTable(rule, options.bytes) : null
+    this.#totals = this.#table === null ? new Float64Array(channels) : new Int32Array(channels)
   }
 
   /** @throws VALUES_NOT_FINITE for a finite number whose value is not */
   add(block: PixelBlock): void {
-    const bytes = byteSamples(block.samples)
-    this.#runs(block, (row, column, run) => {
-      const part = { ...run, at: block.start + row * block.rowStep + column * block.pixelStep }
-      if (this.#table === null) this.#addAny(block, part)
-      else this.#addBytes(bytes, block, part)
-    })
+    const { start, rowStep, pixelStep } = block
+    const addRun =
+      this.#table !== null
+        ? this.#bytes(block)
+        : this.#isStored && !this.#rule.isSquare
+          ? this.#numbers(block)
+          : this.#each(block)
+    this.#runs(block, (row, column, pixels, target) =>
+      addRun(start + row * rowStep + column * pixelStep, pixels, target),
+    )
   }
 
   /** Adds a rectangle whose samples are all the same; nodata and what is not finite add nothing. */
   addConstant(block: BlockRect, stored: number): void {
     if (stored === this.#rule.nodata || !Number.isFinite(stored)) return
-    this.#runs(block, (_row, _column, run) => this.#addStored(stored, block.channels, run))
+    const value = this.#summand(stored)
+    this.#runs(block, (_row, _column, pixels, target) => {
+      const sum = { sum: value * pixels, squares: value * value * pixels, count: pixels, most: value }
+      for (let c = 0; c < block.channels; c++) this.#addSum(target + c, sum)
+    })
   }
 
-  /** The runs of a block, with their row and column in it. */
-  #runs(block: BlockRect, visit: (row: number, column: number, run: Omit<PixelRun, 'at'>) => void): void {
+  /** The runs of a block: row and column in it, number of pixels, and index of the sum of the first channel. */
+  #runs(block: BlockRect, visit: (row: number, column: number, pixels: number, target: number) => void): void {
     const { rowStarts, starts, ends, zones } = this.#zones
     const right = block.x + block.width
     for (let row = 0; row < block.height; row++) {
@@ -128,7 +125,7 @@ export class Pool {
         const end = Math.min(ends[run]!, right)
         for (let from = Math.max(starts[run]!, block.x); from < end; from += MOST_PIXELS) {
           const pixels = Math.min(end, from + MOST_PIXELS) - from
-          visit(row, from - block.x, { pixels, target: zones[run]! * this.#channels + block.firstChannel })
+          visit(row, from - block.x, pixels, zones[run]! * this.#channels + block.firstChannel)
         }
       }
     }
@@ -167,69 +164,72 @@ export class Pool {
     const count = this.#counts[at]!
     const { scale, offset, isSquare } = this.#rule
     const sum = this.#sums[at]! / count
-    const mean = this.#table === null ? sum : isSquare ? sum * scale * Math.abs(scale) : sum * scale + offset
+    const mean = this.#isStored ? (isSquare ? sum * scale * Math.abs(scale) : sum * scale + offset) : sum
     if (statistic === 'mean') return mean
     if (statistic === 'max') return this.#most![at]!
     return Math.sqrt(Math.max(0, this.#squares![at]! / count - mean * mean))
   }
 
-  #addBytes(bytes: ByteSamples, { pixelStep, bandStep, channels }: PixelBlock, { at, pixels, target }: PixelRun): void {
-    sumBytes(bytes, this.#table!, { at, pixels, pixelStep, bandStep, channels }, this.#totals)
-    for (let c = 0; c < channels; c++) {
-      const total = this.#totals[c]!
-      const missing = missingIn(total)
-      this.#sums[target + c]! += withoutMissing(total, missing)
-      this.#counts[target + c]! += pixels - missing
+  /** Adds runs of bytes by their table. */
+  #bytes({ samples, pixelStep, bandStep, channels }: PixelBlock): AddRun {
+    const bytes = byteSamples(samples)
+    const totals = this.#totals as Int32Array
+    return (at, pixels, target) => {
+      sumBytes(bytes, this.#table!, { at, pixels, pixelStep, bandStep, channels }, totals)
+      for (let c = 0; c < channels; c++) {
+        const missing = missingIn(totals[c]!)
+        this.#sums[target + c]! += withoutMissing(totals[c]!, missing)
+        this.#counts[target + c]! += pixels - missing
+      }
     }
   }
 
-  /** Channel by channel, with sums in registers. */
-  #addAny(block: PixelBlock, run: PixelRun): void {
+  /** Adds runs of stored numbers: at once where all are values, else one by one. */
+  #numbers(block: PixelBlock): AddRun {
     const { samples, pixelStep, bandStep, channels } = block
-    const { scale, offset, isSquare, nodata } = this.#rule
-    const isPlain = scale === 1 && offset === 0 && !isSquare
-    const isSum = isPlain && nodata === null && this.#squares === null && this.#most === null
-    for (let c = isSum ? this.#addSums(block, run) : 0; c < channels; c++) {
-      let [sum, squares, count, most] = [0, 0, 0, -Infinity]
-      const start = run.at + c * bandStep
-      const end = start + run.pixels * pixelStep
-      for (let at = start; at < end; at += pixelStep) {
-        const stored = samples[at]!
-        if (stored === nodata) continue
-        const value = isPlain ? stored : valueOf(stored, scale, offset, isSquare)
-        // The difference of NaN or an infinity to itself is NaN.
-        if (value - value !== 0) {
-          if (Number.isFinite(stored)) throw valuesNotFinite(this.#rule)
-          continue
-        }
-        sum += value
-        squares += value * value
-        count++
-        if (value > most) most = value
+    const { nodata } = this.#rule
+    const totals = this.#totals as Float64Array
+    const addEach = this.#each(block)
+    return (at, pixels, target) => {
+      if (!sumNumbers(samples, nodata, { at, pixels, pixelStep, bandStep, channels }, totals)) {
+        return addEach(at, pixels, target)
       }
-      this.#addSum(run.target + c, { sum, squares, count, most })
+      for (let c = 0; c < channels; c++) {
+        this.#sums[target + c]! += totals[c]!
+        this.#counts[target + c]! += pixels
+      }
     }
   }
 
-  /** Sums four channels at once while all values are finite, as their sums are then. Returns the number of summed channels. */
-  #addSums({ samples, pixelStep, bandStep, channels }: PixelBlock, { at, pixels, target }: PixelRun): number {
-    const length = pixels * pixelStep
-    for (let c = 0; c + 4 <= channels; c += 4) {
-      let [p, q, r, s] = [0, 0, 0, 0]
-      const start = at + c * bandStep
-      for (let i = start; i < start + length; i += pixelStep) {
-        p += samples[i]!
-        q += samples[i + bandStep]!
-        r += samples[i + 2 * bandStep]!
-        s += samples[i + 3 * bandStep]!
-      }
-      if (!Number.isFinite(p + q + r + s)) return c
-      for (const [k, sum] of [p, q, r, s].entries()) {
-        this.#sums[target + c + k]! += sum
-        this.#counts[target + c + k]! += pixels
+  /** Adds runs number by number, and leaves out nodata and what is not finite. */
+  #each({ samples, pixelStep, bandStep, channels }: PixelBlock): AddRun {
+    const { nodata } = this.#rule
+    return (at, pixels, target) => {
+      for (let c = 0; c < channels; c++) {
+        let sum = 0
+        let squares = 0
+        let count = 0
+        let most = -Infinity
+        for (let i = 0; i < pixels; i++) {
+          const stored = samples[at + c * bandStep + i * pixelStep]!
+          if (stored === nodata || !Number.isFinite(stored)) continue
+          const value = this.#summand(stored)
+          if (!Number.isFinite(value)) throw valuesNotFinite(this.#rule)
+          sum += value
+          squares += value * value
+          count++
+          if (value > most) most = value
+        }
+        this.#addSum(target + c, { sum, squares, count, most })
       }
     }
-    return channels - (channels % 4)
+  }
+
+  /** Summand of a stored number. */
+  #summand(stored: number): number {
+    const { scale, offset, isSquare } = this.#rule
+    const number = this.#isStored ? stored : stored * scale + offset
+    return isSquare ? Math.abs(number) * number : number
   }
 
   #addSum(at: number, { sum, squares, count, most }: RunSum): void {
@@ -238,17 +238,4 @@ export class Pool {
     if (this.#squares) this.#squares[at]! += squares
     if (this.#most && most > this.#most[at]!) this.#most[at] = most
   }
-
-  #addStored(stored: number, channels: number, { target, pixels }: Omit<PixelRun, 'at'>): void {
-    const { scale, offset, isSquare } = this.#rule
-    const square = isSquare ? stored * Math.abs(stored) : stored
-    const value = this.#table === null ? valueOf(stored, scale, offset, isSquare) : square
-    const sum = { sum: value * pixels, squares: value * value * pixels, count: pixels, most: value }
-    for (let c = 0; c < channels; c++) this.#addSum(target + c, sum)
-  }
-}
-
-function valueOf(stored: number, scale: number, offset: number, isSquare: boolean): number {
-  const linear = stored * scale + offset
-  return isSquare ? Math.abs(linear) * linear : linear
 }
