@@ -80,11 +80,18 @@ export class CrossingView {
   /** Clockwise angle of each crossing edge. */
   readonly degrees: readonly number[]
   readonly #access: number
+  readonly #arrived: number
 
   constructor(crossings: readonly Crossing[], arrivedHeading: number, mode: TravelMode) {
     this.crossings = crossings
+    this.#arrived = arrivedHeading
     this.degrees = crossings.map(({ heading }) => turnDegrees(arrivedHeading, heading))
     this.#access = MODE_ACCESS[mode]
+  }
+
+  /** The same edges as another mode sees them. */
+  as(mode: TravelMode): CrossingView {
+    return MODE_ACCESS[mode] === this.#access ? this : new CrossingView(this.crossings, this.#arrived, mode)
   }
 
   /** Whether some open edge meets a condition. */

@@ -49,8 +49,11 @@ export interface GuidedLeg {
   readonly nodeInfo: readonly number[]
   /** Edges at a node that are not travelled. */
   crossings(node: number): readonly Crossing[]
-  /** Junctions by their node; filled by `junctionAt`. */
-  readonly junctions: (Junction | undefined)[]
+}
+
+/** A leg with the junctions at its nodes, as seen on arrival; null at the start and the end of the leg. */
+export interface JoinedLeg extends GuidedLeg {
+  readonly junctions: readonly (Junction | null)[]
 }
 
 /** A node of a leg between two of its steps. */
@@ -86,7 +89,6 @@ export function guidedLeg(context: { graph: Graph; texts: TextReader; costing: C
     line,
     nodeInfo,
     crossings: (node) => (crossings[node] ??= findCrossings(graph, leg.edges, node)),
-    junctions: [],
   }
 }
 
