@@ -89,7 +89,7 @@ export interface CommandContext {
   readonly env: NodeJS.ProcessEnv
   readonly print: Print
   readonly printError: Print
-  /** How `deploy` fetches imports and checks types. */
+  /** Options of `deploy` for fetching imports and checking types. */
   readonly openImports?: typeof openImports
 }
 

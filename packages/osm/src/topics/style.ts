@@ -14,12 +14,12 @@ export interface HasFilter {
   readonly has: string
 }
 
-/** Some key is none of these. */
+/** Matches an element with a key other than these. */
 export interface HasOtherFilter {
   readonly hasOther: readonly string[]
 }
 
-/** Some key begins so, e.g. `addr:`. */
+/** Prefix of a key, e.g. `addr:`. */
 export interface PrefixFilter {
   readonly prefix: string
 }

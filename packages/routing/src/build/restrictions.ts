@@ -1,6 +1,6 @@
 import { Turn } from '../graph/attributes.ts'
 import { type Field, get, put, TurnField } from '../graph/fields.ts'
-import { ANY_SIZE } from '../graph/graph.ts'
+import { ANY_SIZE, type GraphArrays } from '../graph/graph.ts'
 import type { SizeLimit } from '../time/conditions.ts'
 import type { TurnRule } from './collect.ts'
 import type { EdgeTable } from './edges.ts'
@@ -9,22 +9,17 @@ import type { RestrictedTurn } from './tags/relation.ts'
 import type { TurnTable } from './turns.ts'
 
 /** Restrictions over more than two edges, timed ones of any length, and ones over two edges for certain sizes. */
-export interface RuleTable {
-  readonly firstRule: Uint32Array
-  readonly ruleEdge: Uint32Array
-  readonly ruleModes: Uint16Array
-  readonly ruleType: Uint8Array
-  readonly ruleValue: Uint32Array
-  readonly firstTimedRule: Uint32Array
-  readonly timedRuleEdge: Uint32Array
-  readonly timedRuleModes: Uint16Array
-  readonly timedRuleText: Uint32Array
-  readonly sizedTurnFrom: Uint32Array
-  readonly sizedTurnTo: Uint32Array
-  readonly sizedTurnModes: Uint16Array
-  readonly sizedTurnType: Uint8Array
-  readonly sizedTurnValue: Uint32Array
-}
+export type RuleTable = Pick<
+  GraphArrays,
+  | 'firstRule'
+  | 'ruleEdge'
+  | 'ruleModes'
+  | 'ruleType'
+  | 'ruleValue'
+  | 'firstTimedRule'
+  | `timedRule${'Edge' | 'Modes' | 'Text'}`
+  | `sizedTurn${'From' | 'To' | 'Modes' | 'Type' | 'Value'}`
+>
 
 /** Inputs for locating the parts of restrictions. */
 export interface RestrictionInputs {
