@@ -65,7 +65,6 @@ export type Frame =
       readonly kind: 'end'
       readonly layer: number
       readonly warnings: readonly Warning[]
-      /** Warnings of its encoder. */
       readonly unkept: readonly Warning[]
     }
   | { readonly kind: 'error'; readonly error: PlainError }

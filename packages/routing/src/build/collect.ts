@@ -207,7 +207,6 @@ interface Members {
   readonly to: readonly number[]
   readonly viaNode: number
   readonly viaWays: readonly number[]
-  /** All member ways. */
   readonly ways: readonly number[]
 }
 

@@ -33,7 +33,6 @@ export interface RestrictionInputs {
   readonly edgesOf: (way: number) => readonly number[]
   /** Facts of a node, such as its barrier. */
   readonly factsOf: (node: number) => NodeFacts
-  /** Number of a text in the graph. */
   readonly textOf: (text: string) => number
 }
 
@@ -184,7 +183,6 @@ function turnAt({ edges, turns }: RestrictionInputs, node: number, back: number,
   return turns.firstTurn[node]! + (back - first) * degree + (to - first)
 }
 
-/** Sets bits of a field of a turn. */
 function setOn(inputs: RestrictionInputs, from: number, to: number, field: Field, bits: number): void {
   const { edges, turns } = inputs
   const at = turnAt(inputs, edges.head[from]!, edges.opposite[from]!, to)

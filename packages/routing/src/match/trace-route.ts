@@ -66,7 +66,6 @@ export function* traceRouteOf(ground: Ground, request: TraceRequest): Work {
   }
 }
 
-/** Number of legs per step. */
 const LEGS_PER_STEP = 50
 
 /** Maps a list item by item; empty texts yield to other requests. */

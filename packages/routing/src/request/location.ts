@@ -1,35 +1,19 @@
 import { distanceMeters } from '../geometry/geodesy.ts'
 import type { StopType } from '../path/legs.ts'
 import { RoadClass } from '../graph/attributes.ts'
-import type { SnapFilter } from '../snap/request.ts'
+import type { SnapFilter, SnapRequest } from '../snap/request.ts'
 import type { Limits } from './limits.ts'
 import { RouteProblem, type Warning, warning } from './problems.ts'
 import { countOf, flagOf, integerOf, isObject, type Json, numberOf, textOf, wrapped } from './read.ts'
 
 /** A location of a request, with all members that affect its snapping. */
-export interface Location {
-  readonly lon: number
-  readonly lat: number
+export interface Location extends Omit<SnapRequest, 'through' | 'isReachable'> {
   readonly type: StopType
   readonly name: string | null
-  readonly street: string | null
-  readonly heading: number | null
-  readonly headingTolerance: number
   readonly dateTime: string | null
   /** Waiting time in seconds, at stops that allow one. */
   readonly waiting: number
-  readonly radius: number
   readonly minimumReachability: number
-  readonly rankCandidates: boolean
-  readonly searchCutoff: number
-  readonly nodeSnapTolerance: number
-  readonly streetSideTolerance: number
-  readonly streetSideMaxDistance: number
-  readonly streetSideCutoff: number
-  readonly preferredSide: 'same' | 'opposite' | 'either'
-  readonly displayLon: number | null
-  readonly displayLat: number | null
-  readonly filter: SnapFilter
   /** Whether the search filter has a member about closures, which conflicts with that of the costing. */
   readonly filtersClosures: boolean
   /** Whether it has a waiting time although the route does not stop there. */

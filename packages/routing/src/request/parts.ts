@@ -63,7 +63,6 @@ export function readMembers<List extends string>(
   return { format, mode, given, transit, dateTime, shapeFormat, places, exclusions, warnings }
 }
 
-/** The format of lines. */
 function readShapeFormat(value: unknown, fallback: Geometry): Geometry {
   if (value === undefined) return fallback
   if (typeof value !== 'string') return 'polyline6'

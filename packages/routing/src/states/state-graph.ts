@@ -69,12 +69,10 @@ export class StateGraph implements ArcGraph, StateArrays {
     ruledArc.forEach((arc, i) => this.#rules.set(arc, arcRule[i]!))
   }
 
-  /** Edge of a state. */
   edgeOf(state: number): number {
     return state < this.#edgeCount ? state : this.sequenceEdge[state - this.#edgeCount]!
   }
 
-  /** Additional states of an edge. */
   furtherStates(edge: number): readonly number[] {
     return this.#further.get(edge) ?? NO_STATES
   }
