@@ -84,7 +84,7 @@ function displayPoint(value: Json): { displayLon: number | null; displayLat: num
 }
 
 /** The equivalent longitude within ±180 degrees. */
-export function wrapLongitude(lon: number): number {
+function wrapLongitude(lon: number): number {
   return lon >= -180 && lon <= 180 ? lon : ((((lon + 180) % 360) + 360) % 360) - 180
 }
 
