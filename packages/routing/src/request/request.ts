@@ -78,9 +78,10 @@ export function checkRequest(body: Json, limits: Limits, rules: RequestRules = R
 
 /** Members in `directions_options`, their old position. */
 function oldMembers(old: Json): Json {
-  const isMoved = (name: string): boolean => ['units', 'narrative', 'format', 'language'].includes(name)
-  return Object.fromEntries(Object.entries(old).filter(([name]) => isMoved(name)))
+  return Object.fromEntries(Object.entries(old).filter(([name]) => MOVED.has(name)))
 }
+
+const MOVED = new Set(['units', 'narrative', 'format', 'language'])
 
 function checkExtent(locations: readonly Location[], mode: Mode, limits: Limits): void {
   const most = limits.modes[mode]
