@@ -14,12 +14,12 @@ export interface HasFilter {
   readonly has: string
 }
 
-/** Matches an element with a key other than these. */
+/** There is a key other than these. */
 export interface HasOtherFilter {
   readonly hasOther: readonly string[]
 }
 
-/** Prefix of a key, e.g. `addr:`. */
+/** A key begins with `prefix`, e.g. `addr:`. */
 export interface PrefixFilter {
   readonly prefix: string
 }

@@ -83,7 +83,7 @@ export class CrossingView {
     this.#access = TRAVEL_ACCESS[mode]
   }
 
-  /** The same edges as another mode sees them. */
+  /** The same edges with the access of another mode. */
   as(mode: TravelMode): CrossingView {
     return TRAVEL_ACCESS[mode] === this.#access ? this : new CrossingView(this.crossings, this.#arrived, mode)
   }

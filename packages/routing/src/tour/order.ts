@@ -14,6 +14,7 @@ export interface TourEnds {
 
 /** Maximum number of stops between the ends for which the optimum is computed exactly. */
 const MOST_EXACT = 12
+
 /**
  * The cheapest order of stops, in steps; null when no order with paths between all stops was found. Exact up to 12
  * stops between the ends. Larger ones are improved by exchanging neighbouring segments and reversing segments (Or-3opt
