@@ -11,7 +11,6 @@ type Problems = Readonly<Record<number, readonly [status: number, message: strin
 const PROBLEMS = {
   100: [400, 'Failed to parse json request', 'InvalidUrl'],
   101: [405, 'Try a POST or GET request instead', 'InvalidUrl'],
-  102: [503, 'The service is shutting down', 'ServiceUnavailable'],
   106: [404, 'Try any of', 'InvalidService'],
   110: [400, "Insufficiently specified required parameter 'locations'"],
   111: [400, "Insufficiently specified required parameter 'time' or 'distance'"],
