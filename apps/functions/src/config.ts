@@ -16,7 +16,7 @@ const variables = {
   ),
   TERRANE_FUNCTIONS_STORAGE: Type.String({
     default: 'file:.terrane/functions/archives',
-    description: 'Where deployed code is kept: file:{folder}, or s3://{bucket}/{prefix} for several hosts.',
+    description: 'Storage of deployed code: file:{folder}, or s3://{bucket}/{prefix} for several hosts.',
   }),
   ...AwsVariables,
   TERRANE_SECRETS_KEY: Type.Optional(
@@ -76,7 +76,7 @@ const variables = {
     default: 'standard',
     description: 'hardened adds bubblewrap; required in shared mode.',
   }),
-  TERRANE_FUNCTIONS_INSTANCES: Setting.Count(64, 1, 'Most processes on this host.'),
+  TERRANE_FUNCTIONS_INSTANCES: Setting.Count(64, 1, 'Maximum number of processes on this host.'),
   TERRANE_FUNCTIONS_IMPORT_HOSTS: Setting.List(
     'Hosts that functions in a folder may import code from, comma-separated; packages come from the npm registry. Empty: nothing is fetched.',
     DEFAULT_IMPORT_HOSTS.join(','),

@@ -76,7 +76,7 @@ export const deployConflict = defineError(
   'FUNCTION_DEPLOY_CONFLICT',
   'conflict',
   (f: { name: string }) => `Another deploy has changed '${f.name}' since this one began`,
-  () => ({ hint: 'Look at what is live now, then deploy again.' }),
+  () => ({ hint: 'Check which version is live, then deploy again.' }),
 )
 
 export const functionNotFound = defineError(

@@ -24,7 +24,7 @@ const PolicySchema = Type.Object(
   {
     auth: Type.Enum(['none', 'anon', 'user', 'service'], {
       default: 'anon',
-      description: 'Who may call: anyone, holders of the anon key, signed-in users, or the service role.',
+      description: 'Allowed callers: anyone, holders of the anon key, signed-in users, or the service role.',
     }),
     methods: Type.Array(Type.Enum(METHODS), {
       default: ['POST'],
@@ -43,12 +43,12 @@ const PolicySchema = Type.Object(
     tmp_mb: Type.Integer({
       default: 32,
       minimum: 0,
-      description: 'Most that /tmp holds, which is memory of the instance: a part of memory_mb.',
+      description: 'Maximum size of /tmp, which is in memory: a part of memory_mb.',
     }),
     block_ms: Type.Integer({
       default: 2000,
       minimum: 100,
-      description: 'Longest time the event loop may stand still: CPU time where it computes.',
+      description: 'Maximum time for which the event loop may be blocked; CPU time where it computes.',
     }),
     timeout_ms: Type.Integer({
       default: 30_000,
@@ -62,16 +62,16 @@ const PolicySchema = Type.Object(
     }),
     concurrency: Type.Integer({ default: 64, minimum: 1, description: 'Requests one instance answers at once.' }),
     min: Type.Integer({ default: 0, minimum: 0, description: 'Instances that are kept warm.' }),
-    max: Type.Integer({ default: 2, minimum: 1, description: 'Most instances on one host.' }),
+    max: Type.Integer({ default: 2, minimum: 1, description: 'Maximum number of instances on one host.' }),
     body_bytes: Type.Integer({ default: 6 * MIB, minimum: 0, description: 'Largest request body.' }),
     stream_body: Type.Boolean({
       default: false,
-      description: 'Request bodies are handed on as they come, instead of held until they are whole.',
+      description: 'Passes request bodies on as they arrive, instead of buffering them.',
     }),
     websocket_ms: Type.Integer({
       default: 400_000,
       minimum: 0,
-      description: 'Longest time that a WebSocket stays open; 0: none is taken.',
+      description: 'Maximum lifetime of a WebSocket; 0: WebSockets are refused.',
     }),
     response_bytes: Type.Integer({ default: 100 * MIB, minimum: 1, description: 'Largest response body.' }),
     net: Type.Array(Type.String({ pattern: '^(\\*|(\\*\\.)?[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?)$' }), {
@@ -105,7 +105,7 @@ const PolicySchema = Type.Object(
       default: [],
       maxItems: 20,
       description:
-        'Changes of rows in tables of schema public that the platform calls the function for: "insert or update of status on orders".',
+        'Row changes in tables of schema public on which the platform calls the function: "insert or update of status on orders".',
     }),
     jobs: Type.Array(Type.String({ pattern: JOB_ENTRY, maxLength: 300 }), {
       default: [],
@@ -118,7 +118,12 @@ const PolicySchema = Type.Object(
       pattern: '^([a-z][a-z0-9_-]{0,62})?$',
       description: 'Queue whose messages the platform calls the function with.',
     }),
-    batch: Type.Integer({ default: 10, minimum: 1, maximum: 50, description: 'Most messages of queue in one call.' }),
+    batch: Type.Integer({
+      default: 10,
+      minimum: 1,
+      maximum: 50,
+      description: 'Maximum number of messages of queue in one call.',
+    }),
     attempts: Type.Integer({
       default: 15,
       minimum: 1,
@@ -129,7 +134,7 @@ const PolicySchema = Type.Object(
       default: MAX_DEPTH,
       minimum: 1,
       description:
-        'Most calls below the first in a chain of functions; above 8 only calls of such functions count, and what each calls has 8 again.',
+        'Maximum depth of a chain of functions. Above 8, only calls of such functions count, and each function that they call has 8 again.',
     }),
     bindings: Type.Array(
       Type.String({ maxLength: 8192, pattern: '^(var|json|kv|queue|worker):[A-Za-z_][A-Za-z0-9_]{0,127}=' }),

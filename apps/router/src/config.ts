@@ -101,7 +101,7 @@ const variables = {
     default: ACTIONS.join(','),
     pattern: `^ *(${ACTIONS.join('|')})( *, *(${ACTIONS.join('|')}))* *$`,
     description:
-      'What is served, comma-separated: route, sources_to_targets (with table), optimized_route (with trip), isochrone, trace_route (with match), trace_attributes, locate, tile, status.',
+      'Served actions, comma-separated: route, sources_to_targets (with table), optimized_route (with trip), isochrone, trace_route (with match), trace_attributes, locate, tile, status.',
   }),
   TERRANE_CORS_ORIGINS: Setting.List('Origins that browsers may call from.', '*'),
 }
@@ -132,7 +132,7 @@ const file = {
     default: 5000,
     minimum: 0,
     maximum: 2_147_483_647,
-    description: 'How often files are looked at for changes; 0 = only at SIGHUP.',
+    description: 'Interval at which files are checked for changes; 0 = only at SIGHUP.',
     formerly: 'TERRANE_ROUTING_WATCH_MS',
   }),
   maxExtractBytes: Setting.Count(
@@ -162,7 +162,7 @@ const file = {
   search: Type.Enum(['hierarchy', 'ngraph.path'], {
     default: 'hierarchy',
     description:
-      'What finds the paths. ngraph.path is a library of others that needs no preparation: many times slower, without alternates, to compare answers with.',
+      'Search engine. ngraph.path is an independent library for comparing answers: it needs no preparation, is many times slower, and has no alternates.',
     formerly: 'TERRANE_ROUTING_SEARCH',
   }),
 }

@@ -95,7 +95,7 @@ function count(registry: Registry) {
   return {
     graphs: new Counter({
       name: 'routing_graphs_total',
-      help: 'Attempts to bring a graph into service by what came of them.',
+      help: 'Attempts to bring a graph into service, by result.',
       labelNames: ['outcome'],
       registers: [registry],
     }),

@@ -23,7 +23,6 @@ export interface ServingDeps {
   readonly edge: EdgeSettings
   readonly verify: Verify
   readonly engine: Pick<Engine, 'answer' | 'work'>
-  /** Actions that are served. */
   readonly actions: readonly Action[]
 }
 

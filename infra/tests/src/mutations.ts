@@ -14,7 +14,6 @@ export interface Mutation {
   readonly after: string
 }
 
-/** Replacements of operators. */
 const OPERATORS: Readonly<Record<string, string>> = {
   '<': '<=',
   '<=': '<',

@@ -175,7 +175,8 @@ export class Keys {
 }
 
 async function insert(session: Queryable, wanted: NewKey): Promise<IssuedKey> {
-  if (wanted.limits && wanted.role !== 'anon') throw new TypeError(`limits are of anon keys, not of ${wanted.role}`)
+  if (wanted.limits && wanted.role !== 'anon')
+    throw new TypeError(`only anon keys have limits; this is a key of ${wanted.role}`)
   const key = makeOpaqueKey(`trn_${wanted.role}`)
   const id = uuidv7()
   await session.query(

@@ -1,4 +1,4 @@
-/** How far a long operation is. `done` and `total` are counts of `unit`; `total` is null while it is unknown. */
+/** Progress of a long operation. `done` and `total` are counts of `unit`; `total` is null while it is unknown. */
 export interface Progress {
   readonly phase: string
   readonly done: number

@@ -78,7 +78,7 @@ export interface LayerSource extends AsyncDisposable {
   encode(plans: readonly LayerPlan[]): AsyncIterable<EncodedRows>
 }
 
-/** How the rows of a layer are to be encoded. */
+/** Encoding of the rows of a layer. */
 export interface LayerPlan {
   readonly layer: number
   /** JSON, which only the encoder understands. */

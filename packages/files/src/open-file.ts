@@ -19,7 +19,7 @@ const MAX_BYTES = 2 ** 30
 /** Source of the bytes of a file: a path, which is copied, or a function that writes them to a given path. */
 export type ByteSource = string | ((path: string) => Promise<void>)
 
-/** How a file is opened. */
+/** Options for opening a file. */
 export interface OpenOptions extends ReadOptions {
   /** Folder for unpacked and converted files; default: a temporary one, which is deleted with the file. */
   readonly workdir?: string

@@ -17,7 +17,7 @@ export interface OpenedDataset extends AsyncDisposable {
   readonly notes: readonly Warning[]
   /** All layers of the file, requested or not. */
   readonly layerNames: readonly string[]
-  /** How many features of a layer the engine could not convert; they are counted as a warning. */
+  /** Number of features of a layer that the engine could not convert; they are counted as a warning. */
   lostOf(layer: number, limit: number, warnings: Warnings): number
 }
 

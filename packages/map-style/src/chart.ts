@@ -2,7 +2,7 @@ import { quoteIdentifier, quoteLiteral } from '@terrane/core/sql-text'
 import type { Filter } from './document.ts'
 import { named } from './question.ts'
 
-/** How the rows of a column are counted: in ranges of numbers, in periods, or by value. */
+/** Counting of the rows of a column: in ranges of numbers, in periods, or by value. */
 export type ChartKind = 'number' | 'time' | 'category'
 
 /** Rows of a table that are counted. */

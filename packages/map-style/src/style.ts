@@ -109,7 +109,6 @@ function number(value: unknown, field: string): void {
   if (!Number.isFinite(value)) throw mapInvalid({ field, wanted: 'a number' })
 }
 
-/** A value of a property. */
 function plain(value: unknown, field: string): void {
   if (typeof value === 'boolean' || Number.isFinite(value)) return
   text(value, field)

@@ -12,7 +12,6 @@ export interface ReadOptions {
 /** Reads the elements of one OSM file in blocks, once per call, in any format. */
 export interface OsmReader {
   readonly source: OsmSource
-  /** Header of the file. */
   header(signal?: AbortSignal): Promise<OsmHeader>
   /** Estimated number of nodes, without reading much of the file; null when unknown. */
   estimateNodes(signal?: AbortSignal): Promise<number | null>

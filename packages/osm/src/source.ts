@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 
 /** Bytes that can be read from the start as often as a pass needs them. */
 export interface OsmSource {
-  /** How the source is called in messages. */
+  /** Name of the source in messages. */
   readonly name: string
   /** Length in bytes, null when it is not known. */
   readonly size: number | null

@@ -8,7 +8,6 @@ export class StringTable {
   #decoded: (string | undefined)[] = []
   #size = 0
 
-  /** Number of strings. */
   get size(): number {
     return this.#size
   }

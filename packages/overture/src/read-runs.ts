@@ -6,7 +6,7 @@ import type { Run } from './plan.ts'
 /** Concurrent range reads while earlier ones are decoded. */
 const READS_AHEAD = 3
 
-/** How rows are decoded. */
+/** Options for decoding rows. */
 export interface DecodeOptions {
   readonly columns: readonly OvertureColumn[]
   /** Families whose geometries become collections. */

@@ -1,4 +1,4 @@
-/** How the geometries of a type go into tables: one family, or one table per family with a suffix. */
+/** Tables for the geometries of a type: one family, or one table per family with a suffix. */
 export type Geometry = 'point' | 'line' | 'polygon' | 'mixed'
 
 /** Types that Overture publishes, with their licences: docs.overturemaps.org/attribution. */

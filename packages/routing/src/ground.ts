@@ -1,3 +1,4 @@
+import { createCosting } from './cost/create.ts'
 import { TextReader } from './graph/texts.ts'
 import { CostingStore, type PreparedCosting } from './network/costings.ts'
 import type { Network } from './network/network.ts'
@@ -11,9 +12,10 @@ import type { Closures } from './path/path.ts'
 import type { Schedule } from './path/schedule.ts'
 import { closuresOf } from './request/closures.ts'
 import type { Limits } from './request/limits.ts'
-import type { Location } from './request/location.ts'
+import type { Location, Ring } from './request/location.ts'
 import { RouteProblem } from './request/problems.ts'
-import type { Ring } from './request/parts.ts'
+import type { RouteRequest } from './request/request.ts'
+import type { TripSource } from './respond/trip.ts'
 import { isReachable, type Reach } from './snap/reach.ts'
 import { Regions } from './snap/regions.ts'
 import type { Snapped } from './snap/candidate.ts'
@@ -117,6 +119,24 @@ export class Ground {
         stops,
       )
     return schedule === null ? plan() : schedule.plan(plan)
+  }
+
+  /** Context of the answer to a request for a route. */
+  source(prepared: PreparedCosting, request: RouteRequest, schedule: Schedule | null): TripSource {
+    const { graph } = this.network
+    const recostings = request.recostings.map(({ name, mode, options }) => ({
+      name,
+      costing: createCosting(graph, mode, options),
+    }))
+    return {
+      graph,
+      texts: this.texts,
+      costing: prepared.costing,
+      request,
+      schedule,
+      law: this.law(prepared),
+      recostings,
+    }
   }
 
   /** The edges that a request closes. */

@@ -1,31 +1,20 @@
-import { createCosting } from './cost/create.ts'
 import type { Ground } from './ground.ts'
-import { languageOf } from './narrate/languages/index.ts'
 import type { PreparedCosting } from './network/costings.ts'
 import { alternates } from './path/alternates.ts'
 import { joinPaths, type Leg, type TripStop } from './path/legs.ts'
 import { Schedule } from './path/schedule.ts'
 import { RouteProblem, type Warning } from './request/problems.ts'
-import { turnedAround } from './request/unheeded.ts'
 import type { RouteRequest } from './request/request.ts'
-import { gpxOf } from './respond/gpx.ts'
-import { osrmOf, type OsrmResponse } from './respond/osrm.ts'
-import type { RouteResponse } from './respond/response.ts'
-import { tellLegs, tripOf } from './respond/trip.ts'
-import { unreadWarnings } from './respond/unread.ts'
+import { turnedAround } from './request/unheeded.ts'
+import type { FoundRoute } from './respond/answer.ts'
 
 /**
- * The answer to a route request; GPX as a text, the other forms as objects.
+ * Finds the route of a request, and its alternates.
  *
  * @param placed snapped locations, if known
- * @throws RouteProblem when it cannot be answered with a route
+ * @throws RouteProblem when there is none
  */
-export function routeOf(
-  ground: Ground,
-  request: RouteRequest,
-  placed?: readonly TripStop[],
-): RouteResponse | OsrmResponse | string {
-  const { graph } = ground.network
+export function findRoute(ground: Ground, request: RouteRequest, placed?: readonly TripStop[]): FoundRoute {
   const prepared = ground.costings.get(request.mode, request.options)
   const last = request.locations.length - 1
   const schedule = request.dateTime === null ? null : new Schedule(request.dateTime, request.locations, ground.now())
@@ -37,35 +26,8 @@ export function routeOf(
     )
   if (placed === undefined) checkRegions(ground, stops)
   const warnings = [...request.warnings]
-  const routes = findRoutes(ground, request, { prepared, stops, schedule, warnings })
-  const recostings = request.recostings.map(({ name, mode, options }) => ({
-    name,
-    costing: createCosting(graph, mode, options),
-  }))
-  const { texts } = ground
-  const source = {
-    graph,
-    texts,
-    costing: prepared.costing,
-    request: { ...request, warnings },
-    schedule,
-    law: ground.law(prepared),
-    recostings,
-  }
-  const told = routes.map((legs) => [...tellLegs(source, legs)])
-  const { format, mode, osrm: options, id } = request
-  if (format === 'gpx') return gpxOf(graph, told[0]!)
-  if (format === 'osrm') {
-    const all = [...warnings, ...unreadWarnings(source, routes.flat())]
-    const speech = { phrases: languageOf(request.language).phrases, units: request.units }
-    return osrmOf({ graph, texts, mode, options, warnings: all, speech }, told, request)
-  }
-  const [trip, ...others] = told.map((legs) => tripOf(source, legs))
-  return {
-    trip: trip!,
-    ...(others.length > 0 && { alternates: others.map((other) => ({ trip: other })) }),
-    ...(id !== null && { id }),
-  }
+  const routes = findLegs(ground, request, { prepared, stops, schedule, warnings })
+  return { source: ground.source(prepared, { ...request, warnings }, schedule), routes }
 }
 
 interface Journey {
@@ -77,7 +39,7 @@ interface Journey {
 }
 
 /** The legs of the best route, then those of its alternates. */
-function findRoutes(ground: Ground, request: RouteRequest, { prepared, stops, schedule, warnings }: Journey): Leg[][] {
+function findLegs(ground: Ground, request: RouteRequest, { prepared, stops, schedule, warnings }: Journey): Leg[][] {
   const { graph } = ground.network
   const { costing } = prepared
   const closures = ground.closures(prepared, request)

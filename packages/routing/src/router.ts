@@ -18,12 +18,13 @@ import { parse } from './request/parts.ts'
 import { osrmProblem, RouteProblem } from './request/problems.ts'
 import type { Json } from './request/read.ts'
 import { checkRequest, readRequest } from './request/request.ts'
+import { answerOf } from './respond/answer.ts'
 import type { RouteResponse } from './respond/response.ts'
 import { readTileRequest } from './tile/request.ts'
 import { tileOf } from './tile/tile.ts'
 import { readTourRequest } from './tour/request.ts'
 import { tourOf } from './tour/tour.ts'
-import { routeOf } from './route.ts'
+import { findRoute } from './route.ts'
 
 /** Options of a router. */
 export interface RouterOptions {
@@ -83,7 +84,7 @@ export class Router {
   answer(text: string, action: Action = 'route'): SentAnswer | TileAnswer {
     try {
       if (action === 'route') {
-        const answer = routeOf(this.#ground, readRequest(text, this.#ground.limits))
+        const answer = answerOf(findRoute(this.#ground, readRequest(text, this.#ground.limits)))
         return typeof answer === 'string'
           ? { status: 200, body: answer, type: 'gpx' }
           : { status: 200, body: JSON.stringify(answer) }
@@ -140,7 +141,8 @@ export class Router {
    * @throws RouteProblem when it cannot be answered with a route
    */
   route(request: Json): RouteResponse {
-    return routeOf(this.#ground, { ...checkRequest(request, this.#ground.limits), format: 'json' }) as RouteResponse
+    const checked = { ...checkRequest(request, this.#ground.limits), format: 'json' as const }
+    return answerOf(findRoute(this.#ground, checked)) as RouteResponse
   }
 
   /** Resolves when the hierarchy for a request is prepared, so that the answer is fast; false when it will not be. */

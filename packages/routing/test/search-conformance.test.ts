@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 
 import { bidirectionalSearch } from '../src/search/bidirectional.ts'
 import { hierarchySearch } from '../src/search/cch/hierarchy.ts'
-import { customize } from '../src/search/cch/metric.ts'
+import { customize } from './support/customize.ts'
 import { contract } from '../src/search/cch/topology.ts'
 import { dijkstra } from './support/dijkstra.ts'
 import { ngraphSearch } from '../src/search/ngraph.ts'

@@ -41,7 +41,7 @@ export function showStorageCalls(
 export function showDisks(registry: Registry, folders: Readonly<Record<string, string>>): void {
   const free = new Gauge({
     name: 'terrane_disk_free_bytes',
-    help: 'Room that is left for files of a folder.',
+    help: 'Free disk space for the files of a folder.',
     labelNames: ['folder'],
     registers: [registry],
   })

@@ -90,7 +90,7 @@ export const bodyTooSlow = defineError(
   'BODY_TOO_SLOW',
   'too_slow',
   () => 'The body did not arrive fast enough',
-  () => ({ hint: 'Send it at once; a connection of 1 kB in 10 s is enough.' }),
+  () => ({ hint: 'Send the body without pauses; 1 kB in 10 s is enough.' }),
 )
 
 export const rateLimited = defineError(

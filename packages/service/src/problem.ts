@@ -1,3 +1,5 @@
+import { STATUS_CODES } from 'node:http'
+
 import { TerraneError, type ErrorKind, type FieldError } from '@terrane/core'
 import type { Problem } from '@terrane/contracts'
 import { IDENTIFIER_PATTERN } from '@terrane/contracts/names'
@@ -23,26 +25,11 @@ const STATUS: Readonly<Record<ErrorKind, number>> = {
   internal: 500,
 }
 
-const TITLES: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  406: 'Not Acceptable',
-  408: 'Request Timeout',
-  409: 'Conflict',
-  412: 'Precondition Failed',
+/** Titles by status, as RFC 9110 names them; Node has older names of two. */
+const TITLES: Readonly<Record<number, string | undefined>> = {
+  ...STATUS_CODES,
   413: 'Content Too Large',
-  415: 'Unsupported Media Type',
-  416: 'Range Not Satisfiable',
   422: 'Unprocessable Content',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-  501: 'Not Implemented',
-  502: 'Bad Gateway',
-  503: 'Service Unavailable',
-  504: 'Gateway Timeout',
 }
 
 /** Wait before another try where the error names none. */

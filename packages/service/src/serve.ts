@@ -12,7 +12,7 @@ import { markStopping } from './stopping.ts'
 export interface ServeOptions {
   readonly HOST: string
   readonly PORT: number
-  /** How long a stop may take, from the signal to the end of the process. */
+  /** Maximum time of a graceful shutdown, from the signal to the end of the process. */
   readonly DRAIN_TIMEOUT_MS: number
   /** A port of its own for the metrics; none when 0 or absent. */
   readonly TERRANE_METRICS_PORT?: number

@@ -11,7 +11,7 @@ interface Waiting {
   readonly done: PromiseWithResolvers<Bundle>
 }
 
-/** How long a process waits for the next build. */
+/** Time after which an idle build process ends. */
 const IDLE_MS = 30_000
 /** Maximum number of builds of one process that serves watched folders; then it is replaced. */
 const MOST_REUSES = 100
@@ -47,7 +47,7 @@ export class Builder implements Disposable {
 
   /**
    * @param program path of the program that `writeBuildProgram` has written
-   * @param parallel number of concurrent builds; a project gets all of them only where it is the only one
+   * @param parallel number of concurrent builds; a single project uses all of them
    * @param imports fetches imports of functions in folders; absent: packages come from node_modules
    */
   constructor(options: {

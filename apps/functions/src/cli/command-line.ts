@@ -89,7 +89,7 @@ export interface CommandContext {
   readonly env: NodeJS.ProcessEnv
   readonly print: Print
   readonly printError: Print
-  /** How `deploy` fetches imports and checks types. */
+  /** Opens the fetcher of imports; default: `openImports`. */
   readonly openImports?: typeof openImports
 }
 

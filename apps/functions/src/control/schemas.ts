@@ -23,7 +23,10 @@ export const DeployBody = Type.Object(
       description: 'Files by their path in the function’s folder; one of them is index.ts, index.js or the like.',
     }),
     policy: Type.Optional(
-      Type.Object({}, { additionalProperties: true, description: 'What function.json says; else that file is read.' }),
+      Type.Object(
+        {},
+        { additionalProperties: true, description: 'The contents of function.json; by default that file is read.' },
+      ),
     ),
   },
   closed,
@@ -39,18 +42,18 @@ export const RenameBody = Type.Object({ to: FunctionParams.properties.name }, cl
 export const SecretsBody = Type.Record(
   Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,255}$' }),
   Type.Union([Type.String({ maxLength: 48 * 1024 }), Type.Null()]),
-  { maxProperties: 100, description: 'Values by name; null takes a secret away.' },
+  { maxProperties: 100, description: 'Values by name; null deletes a secret.' },
 )
 
 export const LogsQuery = Type.Object(
   {
     limit: Type.Integer({ default: 100, minimum: 0, maximum: 1000 }),
-    follow: Type.Boolean({ default: false, description: 'Keep the answer open and add what comes.' }),
+    follow: Type.Boolean({ default: false, description: 'Keep the answer open and append new entries.' }),
     search: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 200,
-        description: 'Text that the message or the fields contain, whatever its case.',
+        description: 'Text in the message or the fields; upper and lower case are equal.',
       }),
     ),
     level: Type.Optional(Type.Enum(['debug', 'info', 'warn', 'error'], { description: 'Entries of this level.' })),
@@ -60,7 +63,7 @@ export const LogsQuery = Type.Object(
 )
 
 export const DeployQuery = Type.Object(
-  { dry_run: Type.Boolean({ default: false, description: 'Check everything, change nothing.' }) },
+  { dry_run: Type.Boolean({ default: false, description: 'Checks everything and changes nothing.' }) },
   closed,
 )
 
@@ -78,7 +81,7 @@ export type VersionShown = Static<typeof VersionShown>
 const FailureShown = Type.Object({
   code: Type.String(),
   message: Type.String(),
-  details: Type.Union([Type.String(), Type.Null()], { description: 'What the bundler or the process said.' }),
+  details: Type.Union([Type.String(), Type.Null()], { description: 'Output of the bundler or the process.' }),
   failed_at: Type.String({ format: 'date-time' }),
 })
 
@@ -95,7 +98,7 @@ export const FunctionList = Type.Object({
         description: 'Null while no version of the function has been served.',
       }),
       problem: Type.Union([FailureShown, Type.Null()], {
-        description: 'Why the newest code is not served; what is described is the version before it, if any.',
+        description: 'Why the newest code is not served; the other fields describe the version before it, if any.',
       }),
     }),
   ),
@@ -108,20 +111,20 @@ export const DeployResult = Type.Object({
   version: Type.Union([Type.Integer(), Type.Null()], { description: 'Null for a dry run.' }),
   digest: Type.String(),
   etag: Type.Union([Type.String(), Type.Null()]),
-  unchanged: Type.Boolean({ description: 'True when this very content and policy were live already.' }),
+  unchanged: Type.Boolean({ description: 'True when the same content and policy were already live.' }),
 })
 export const RollbackResult = Type.Object({ name: Type.String(), version: Type.Integer(), etag: Type.String() })
 export const MinuteList = Type.Object({
   data: Type.Array(
     Type.Object({
-      time: Type.String({ format: 'date-time', description: 'Begin of the minute.' }),
+      time: Type.String({ format: 'date-time', description: 'Start of the minute.' }),
       calls: Type.Integer(),
       errors: Type.Integer({ description: 'Calls answered with 500 or above, by the function or the host.' }),
       p95_ms: Type.Union([Type.Number(), Type.Null()], {
         description: '95th percentile of the durations; null without a call.',
       }),
       cpu_s: Type.Number({ description: 'CPU seconds of all instances.' }),
-      memory_mb: Type.Number({ description: 'Memory of the largest instance, at its highest.' }),
+      memory_mb: Type.Number({ description: 'Peak memory of the largest instance.' }),
     }),
   ),
 })

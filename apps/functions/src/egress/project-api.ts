@@ -97,7 +97,6 @@ export class ProjectApi implements Disposable {
   }
 }
 
-/** Whether a request sends this key. */
 function sends(headers: OutgoingHttpHeaders, key: string | null): boolean {
   return key !== null && (headers['apikey'] === key || headers['authorization'] === `Bearer ${key}`)
 }

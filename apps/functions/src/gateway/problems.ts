@@ -1,6 +1,5 @@
 /** Every error that the host answers in a function's place: code → status and title. */
 const PROBLEMS = {
-  MALFORMED_REQUEST: [400, 'Bad Request'],
   UNAUTHORIZED: [401, 'Unauthorized'],
   FORBIDDEN: [403, 'Forbidden'],
   FUNCTION_NOT_FOUND: [404, 'Not Found'],

@@ -1,6 +1,6 @@
 import { methodsOf, type Policy } from '../policy.ts'
 import type { ExitReason } from '../pool/exit.ts'
-import type { Refusal } from '../pool/pool.ts'
+import type { Refusal } from '../pool/waiter.ts'
 import type { Caller } from './caller.ts'
 import { retryAfter, type Problem } from './problems.ts'
 

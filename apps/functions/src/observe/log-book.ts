@@ -16,7 +16,7 @@ export interface LogEntry {
   readonly fields?: Readonly<Record<string, unknown>>
 }
 
-/** Which function an entry belongs to. */
+/** The function of an entry. */
 export interface Subject {
   readonly project: string
   readonly name: string

@@ -149,7 +149,7 @@ export class InstanceFactory implements AsyncDisposable {
   /** Makes the folder of an instance and takes a user for it. @throws Error when every user is taken */
   async #claimPlace(): Promise<Place> {
     const uid = this.#users.pop() ?? null
-    if (this.#options.users && uid === null) throw new Error('every user of the range is taken')
+    if (this.#options.users && uid === null) throw new Error('every user id of the range is in use')
     const runDir = join(this.base, String(++this.#count))
     const place = { runDir, codeDir: `${runDir}.code`, uid }
     await using unused = new AsyncDisposableStack()

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { Capacity } from './capacity.ts'
 import { BootFailure, type Exit, type ExitReason } from './exit.ts'
 import type { Instance } from './instance.ts'
-import { Pool, type Refusal, type Waiter } from './pool.ts'
+import { Pool } from './pool.ts'
+import type { Refusal, Waiter } from './waiter.ts'
 
 /** A fake process: ready on request, dead when killed. */
 class FakeInstance {

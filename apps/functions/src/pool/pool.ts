@@ -1,25 +1,8 @@
 import type { Capacity, Tenant } from './capacity.ts'
 import { BootFailure, type Exit } from './exit.ts'
 import type { Instance } from './instance.ts'
-
-/**
- * Why a request got no instance; `late`: its deadline passed before an instance had started. `retryMs`: when to try
- * again.
- */
-export interface Refusal {
-  readonly why: 'busy' | 'boot' | 'late'
-  readonly retryMs: number
-}
-
-/**
- * A request that waits for an instance until its deadline (`performance.now()` milliseconds). Exactly one of its two
- * methods is called, possibly before `acquire` returns.
- */
-export interface Waiter {
-  readonly deadline: number
-  granted(instance: Instance): void
-  refused(refusal: Refusal): void
-}
+import { BACKOFF_MS, StartBackoff } from './start-backoff.ts'
+import type { Refusal, Waiter } from './waiter.ts'
 
 export interface PoolEvents {
   started(instance: Instance, bootMs: number): void
@@ -39,8 +22,6 @@ export interface PoolOptions {
 }
 
 const QUEUE_LIMIT = 256
-const BACKOFF_MS = 250
-const MAX_BACKOFF_MS = 30_000
 
 /** The instances of one function version: started on demand, shared by requests, replaced when they die. */
 export class Pool implements Tenant {
@@ -50,8 +31,7 @@ export class Pool implements Tenant {
   readonly #running = new Set<Instance>()
   readonly #queue: { readonly waiter: Waiter; cancelled: boolean }[] = []
   #starting = 0
-  #failures = 0
-  #blockedUntil = 0
+  readonly #backoff = new StartBackoff()
   #why: Refusal['why'] = 'boot'
   #retired = false
   #stopped = false
@@ -89,9 +69,9 @@ export class Pool implements Tenant {
       waiter.granted(instance)
       return nothing
     }
-    const now = performance.now()
-    if (this.#instances.length === 0 && this.#starting === 0 && now < this.#blockedUntil) {
-      waiter.refused({ why: this.#why, retryMs: this.#blockedUntil - now })
+    const retryMs = this.#backoff.remainingMs
+    if (this.#instances.length === 0 && this.#starting === 0 && retryMs > 0) {
+      waiter.refused({ why: this.#why, retryMs })
       return nothing
     }
     if (this.#stopped || this.#queue.length >= QUEUE_LIMIT + this.#unused) {
@@ -106,7 +86,7 @@ export class Pool implements Tenant {
 
   /** Called when a request has left the instance; `served` when the function has answered it. */
   released(served: boolean): void {
-    if (served) this.#failures = 0
+    if (served) this.#backoff.reset()
     this.#serveQueue()
     if (this.#retired) this.#drain()
   }
@@ -220,7 +200,7 @@ export class Pool implements Tenant {
 
   /** Starts as many instances as the queue needs and the limits and the delay after failures allow. */
   #grow(): void {
-    if (this.#stopped || performance.now() < this.#blockedUntil) return
+    if (this.#stopped || this.#backoff.remainingMs > 0) return
     const wanted = this.#wanted()
     const missing = this.#retired ? 0 : this.#options.min - this.#staying
     while (this.#starting < Math.max(wanted, missing) && this.#staying + this.#starting < this.#options.max) {
@@ -287,14 +267,11 @@ export class Pool implements Tenant {
     else this.#grow()
   }
 
-  /** A single failure has no effect; from the second in a row on, the delay of starts doubles. */
   #failed(why: Refusal['why']): void {
-    this.#failures++
     this.#why = why
-    if (this.#failures > 1)
-      this.#blockedUntil = performance.now() + Math.min(MAX_BACKOFF_MS, BACKOFF_MS * 2 ** (this.#failures - 2))
-    if (this.#instances.length > 0 || (why === 'busy' && this.#blockedUntil < performance.now())) return
-    const retryMs = Math.max(this.#blockedUntil - performance.now(), BACKOFF_MS)
+    const delayMs = this.#backoff.failed()
+    if (this.#instances.length > 0 || (why === 'busy' && delayMs === 0)) return
+    const retryMs = Math.max(delayMs, BACKOFF_MS)
     for (const place of this.#queue.splice(0)) if (!place.cancelled) place.waiter.refused({ why, retryMs })
   }
 

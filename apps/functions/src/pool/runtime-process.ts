@@ -55,7 +55,6 @@ export class RuntimeProcess {
     return this.pid > 0 && this.#child.exitCode === null && this.#child.signalCode === null
   }
 
-  /** Sends a line. */
   write(line: string): void {
     this.#child.stdin!.write(`${line}\n`)
   }

@@ -19,7 +19,6 @@ export interface DenoMachine {
 
 /** Parts of the hardened profile. */
 export interface Sandbox {
-  /** Path of bwrap. */
   readonly bwrap: string
   /** Shared libraries that the binary needs. */
   readonly libraries: readonly string[]

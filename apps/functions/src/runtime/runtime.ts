@@ -33,7 +33,7 @@ export interface Command {
   readonly keeper: { /** Data that the keeper reads from descriptor 4. */ readonly filter: Buffer | null } | null
 }
 
-/** How strictly an instance is confined; `trusted` is only for trusted code. */
+/** Level of confinement of an instance; `trusted` is only for trusted code. */
 export type Profile = 'standard' | 'hardened' | 'trusted'
 
 /** Builds the command for a launch. Implementations keep no other state than their constructor arguments. */

@@ -44,7 +44,6 @@ export class ResponseReader {
   #remaining = 0
   #held: Buffer = EMPTY
 
-  /** Expects one response. */
   expect(events: ResponseEvents, expected: Expected): void {
     this.#events = events
     this.#expected = expected

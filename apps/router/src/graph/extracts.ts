@@ -19,7 +19,6 @@ export interface Extract {
 export interface ExtractOptions {
   /** Files and URLs. */
   readonly entries: readonly string[]
-  /** Folder of downloads. */
   readonly folder: string
   readonly fetch: GuardedFetch
   readonly logger: Logger

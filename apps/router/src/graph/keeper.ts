@@ -20,7 +20,6 @@ export interface KeeperOptions {
   /** Milliseconds between two checks of the files; 0 for none. */
   readonly watchMs: number
   readonly logger: Logger
-  /** Starts to serve a network. */
   readonly serve: (network: Network) => Promise<void>
   readonly onOutcome?: (outcome: Outcome) => void
 }

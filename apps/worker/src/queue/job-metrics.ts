@@ -105,7 +105,7 @@ export function showQueues(registry: Registry, database: Database, store: Load, 
   })
   const late = new Gauge({
     name: 'terrane_schedules_late_seconds',
-    help: 'How long the schedule that waits the longest is overdue.',
+    help: 'Time by which the longest waiting schedule is overdue.',
     registers,
   })
   const backup = new Gauge({

@@ -235,7 +235,7 @@ export class JobStore {
     return readLines(this.#database, id, options)
   }
 
-  /** Which of the jobs are to be cancelled. */
+  /** The ids of jobs whose cancellation was requested. */
   async cancelRequested(ids: readonly string[]): Promise<string[]> {
     const { rows } = await this.#database.query<{ id: string }>(
       'select id from terrane.jobs where id = any($1::uuid[]) and cancel_requested',

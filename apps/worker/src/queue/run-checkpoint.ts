@@ -12,7 +12,6 @@ interface Note {
 export interface CheckpointOptions {
   /** Minimum interval between two checkpoints. */
   readonly everyMs: number
-  /** Version of the task. */
   readonly version: number
 }
 

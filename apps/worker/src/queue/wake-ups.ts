@@ -2,7 +2,6 @@
 export class WakeUps {
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>()
 
-  /** Wakes all slots of a task. */
   wake(task: string): void {
     this.#waiting.get(task)?.resolve()
     this.#waiting.delete(task)

@@ -47,7 +47,7 @@ export interface DenoImportsOptions {
   readonly hosts: readonly string[]
   /** Name of the setting that lists the hosts, for errors; absent: `hosts`. */
   readonly hostsSetting?: string
-  /** Where proxies, registries and certificates are read from. */
+  /** Environment with proxies, registries and certificates. */
   readonly env: NodeJS.ProcessEnv
   /** Maximum time of a fetch in milliseconds; absent: 120,000. */
   readonly timeoutMs?: number

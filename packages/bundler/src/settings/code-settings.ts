@@ -8,7 +8,7 @@ import { importsOfDependencies } from './package-json.ts'
 import { readWorkspace, type Workspace } from './workspace.ts'
 import { WRANGLER_FILES } from './wrangler.ts'
 
-/** How the code of a function is read, from all configuration files of its folder and of the folder above. */
+/** Settings for reading the code of a function, from all configuration files of its folder and of the folder above. */
 export interface CodeSettings extends CompilerSettings {
   /** The file that the function begins with, relative to its folder. */
   readonly entry: string

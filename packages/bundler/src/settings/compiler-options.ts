@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import type { JsonSettings } from './json-file.ts'
 
-/** How JSX becomes calls. */
+/** Transformation of JSX to calls. */
 export interface JsxSettings {
   readonly jsx: 'automatic' | 'transform'
   readonly jsxImportSource?: string

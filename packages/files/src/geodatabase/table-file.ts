@@ -184,7 +184,7 @@ async function* placesIn(file: FileHandle, version: number) {
   const blocks = version === 3 ? head.readUInt32LE(4) : Number(head.readBigUInt64LE(4))
   const width = head.readUInt32LE(12)
   if (blocks === 0) return
-  if (width < 4 || width > 6) throw new RangeError('places of an odd length')
+  if (width < 4 || width > 6) throw new RangeError('offsets of an invalid size')
   const blockBytes = width * BLOCK_ROWS
   const isThere = await blockMap(file, INDEX_HEAD_BYTES + blocks * blockBytes, version)
   for (let block = 0, read = 0; read < blocks; block++) {

@@ -7,7 +7,7 @@ import { textOf, valueOfCell } from './value-types.ts'
 /** Requested types, by the names of columns in any case. */
 export type AskedTypes = Readonly<Record<string, FieldType>>
 
-/** How numbers and days of a column are written. */
+/** Notation of the numbers and days of a column. */
 export interface Writing {
   readonly sign: ',' | '.'
   readonly order: DayOrder

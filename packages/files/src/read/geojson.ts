@@ -36,7 +36,6 @@ const COORDINATES = Buffer.from('"coordinates":')
 /** Placeholder for coordinates that are parsed separately: a number that programs do not write there. */
 const COORDINATES_MARK = '-0'
 
-/** A parsed feature. */
 interface Parsed {
   readonly id?: unknown
   readonly properties?: Readonly<Record<string, unknown>> | null

@@ -87,7 +87,7 @@ export function openGpkg({
   }
 }
 
-/** How the types of columns are found. */
+/** Options for finding the types of columns. */
 interface Typing {
   readonly types: TypesOfLayers
   /** Types that texts may become. */

@@ -36,7 +36,6 @@ const FEATURES: Readonly<Record<string, GpxLayer>> = {
 
 /** Gathers the features of a GPX document (1.0 or 1.1) while it is read. */
 export class GpxDocument implements XmlHandler {
-  /** Version in the document. */
   version = ''
   readonly #onFeature: (feature: GpxFeature) => void
   readonly #onOther: (name: string) => void

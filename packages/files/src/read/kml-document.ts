@@ -25,7 +25,7 @@ interface Draft {
 }
 
 const CONTAINERS = new Set(['Folder', 'Document'])
-/** Some writers use the names of GML. */
+/** Names of elements; some writers use those of GML. */
 const MULTIS = ['MultiGeometry', 'MultiPoint', 'MultiLineString', 'MultiPolygon', 'MultiTrack']
 const GEOMETRIES = new Set(['Point', 'LineString', 'LinearRing', 'Polygon', ...MULTIS, 'Track', 'Model'])
 const OVERLAYS = new Set(['GroundOverlay', 'ScreenOverlay', 'PhotoOverlay', 'NetworkLink'])

@@ -42,7 +42,7 @@ export function digitsOf(value: unknown): bigint {
   return BigInt.asIntN(value.length * 8, digits)
 }
 
-/** How many parts a second has in columns of times of day. */
+/** Number of parts of a second in columns of times of day. */
 export function times(children: readonly SchemaTree[]): Map<string, bigint> {
   return new Map(
     children.map(({ element: { name, converted_type, logical_type } }) => {

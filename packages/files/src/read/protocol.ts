@@ -25,7 +25,7 @@ export type TypesOfLayers = Readonly<Record<string, Readonly<Record<string, Fiel
 /** Meaning of missing numbers: NaN in the source, if its format has no null; otherwise null or NaN. */
 export type MissingNumbers = 'NaN' | 'null or NaN'
 
-/** How a data set is to be read. */
+/** Options for reading a data set. */
 export interface ReadRequest {
   readonly path: string
   readonly format: ReadFormat
@@ -50,7 +50,7 @@ export interface ReadRequest {
   readonly isWorkbook?: boolean
 }
 
-/** Which layer is to be read; by a plan for an encoder, or as batches. */
+/** Request for a layer: encoded by a plan, or as batches. */
 export interface LayerRequest {
   readonly layer: number
   readonly plan?: unknown
@@ -65,7 +65,6 @@ export type Frame =
       readonly kind: 'end'
       readonly layer: number
       readonly warnings: readonly Warning[]
-      /** Warnings of its encoder. */
       readonly unkept: readonly Warning[]
     }
   | { readonly kind: 'error'; readonly error: PlainError }

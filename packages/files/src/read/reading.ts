@@ -23,10 +23,7 @@ export interface Reader {
 /** Starts a reader, before its request is known; the signal ends it. */
 export type StartReader = (workdir: string, signal: AbortSignal) => Reader
 
-/**
- * A reader that is started ahead, for the data set that is opened first: its start takes as long as fetching a small
- * file.
- */
+/** A reader started in advance for the first data set, because its start takes as long as fetching a small file. */
 export class SpareReader implements AsyncDisposable {
   #reader: Reader | null
 

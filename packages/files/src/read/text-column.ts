@@ -76,9 +76,9 @@ export class TextColumn {
   #surePoint = false
   #hasExponent = false
   #hasShortened = false
-  /** Some number has a fraction, or an exponent that spreadsheets do not write. */
+  /** Whether a number has a fraction, or an exponent that spreadsheets do not write. */
   #hasFraction = false
-  /** Some cell is plain text: the column is text unless a type is requested. */
+  /** Whether a cell is plain text: then the column is text unless a type is requested. */
   #isText = false
 
   /** @param isAsked whether the caller names its type; then text cells do not decide about other cells */

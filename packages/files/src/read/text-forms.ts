@@ -37,7 +37,7 @@ export type Form =
   /** 7:05, which a duration or a result may be, too. */
   | 'short clock'
 
-/** How days of a column are written. */
+/** Notation of the days of a column. */
 export type DayOrder = 'day first' | 'month first'
 
 const KEY = /^(?:[+-]?0\d*|\+\d{7,}|\d+e\d+)$/i

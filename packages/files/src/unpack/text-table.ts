@@ -2,14 +2,14 @@ import { formatUnknown } from '../errors.ts'
 import { firstRecords } from '../read/csv-records.ts'
 import { delimiterOf, hasNameAboveValues, isFirst, isNumber } from '../read/csv-table.ts'
 
-/** How a geometry in well-known text begins, in quotes or not. */
+/** Beginning of a geometry in well-known text, in quotes or not. */
 const WKT = /^"?(SRID=\d+;)?(MULTI)?(POINT|LINESTRING|POLYGON|GEOMETRYCOLLECTION)(\s*[ZM]{1,2})?\s*(\(|EMPTY)/i
 /** Beginning of the first statement of a database script. */
 const SQL =
   /^(?:set\s+[\w.]+\s*(?:=|to\s)|(?:create|drop|alter)\s+(?:or\s+replace\s+)?(?:table|schema|database|extension|index|view|sequence|function|type|role)\s|insert\s+into\s|begin;$|begin transaction;$|start transaction;$|pragma\s+\w+|use\s+[`\w]+;$|copy\s+[\w."]+\s*\(|select\s+(?:pg_catalog\.|addgeometrycolumn|'))/i
 /** Lines before the first statement: comments, and commands of psql. */
 const ASIDE = /^\s*(?:--|\/\*|\*|#|\\)/
-/** How a comment begins, other than the name of a column: with a blank behind the sign. */
+/** Beginning of a comment: unlike the name of a column, it has a blank after the sign. */
 const COMMENT = /^#+\s/
 const STATEMENT_END = /;[ \t\r]*$/m
 const SYSTEM = /^(?:GEOGCS|PROJCS|GEOGCRS|PROJCRS|COMPD_?CRS|BOUNDCRS|GEODCRS)\s*\[/i

@@ -7,7 +7,7 @@ export type AreaFault = 'empty' | 'open' | 'crossing' | 'too_large'
 
 /** Rings up to this many points are checked pair by pair, which beats any sorting. */
 const SMALL_RING = 40
-/** Keeps vertex keys exact in doubles; the largest relation there is has half a million. */
+/** Keeps vertex keys exact in doubles; the largest relation of OpenStreetMap has half a million. */
 const MAX_SEGMENTS = 1 << 20
 /** Limits a hostile relation, such as a comb of a million teeth, to seconds. */
 const MAX_MOVES = 2 ** 34

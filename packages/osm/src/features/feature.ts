@@ -27,7 +27,6 @@ export interface OsmFeature {
   readonly lat: Int32Array
   readonly lineStart: Int32Array
   readonly lines: number
-  /** The polygons of an area. */
   readonly area: AreaAssembler
   /** Ids and roles of a relation's ways, in its order; empty unless {@link MEMBER} or {@link MEMBERS} was selected. */
   readonly memberWays: Float64Array

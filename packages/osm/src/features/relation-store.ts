@@ -27,7 +27,6 @@ export class RelationStore {
   #memberCount = 0
   readonly #memberStart = new Map<number, { readonly from: number; readonly to: number }>()
 
-  /** Bytes that the members take. */
   get memberBytes(): number {
     return this.#members.byteLength + this.#roles.byteLength
   }

@@ -9,7 +9,7 @@ const MULTI_POLYGON = 6
 const WGS84 = 4326
 const writer = new WkbWriter('xy', WGS84)
 
-/** Polygons as the assembler leaves them. */
+/** Polygons in the layout of `AreaAssembler`. */
 interface Polygons {
   readonly lon: Int32Array
   readonly lat: Int32Array

@@ -9,7 +9,10 @@ export const HAS_NODES = 1
 export const HAS_WAYS = 2
 export const HAS_RELATIONS = 4
 
-/** How a block's numbers become 1e-7 degrees: `(offset + granularity * n) / 100`, in nanodegrees before the division. */
+/**
+ * Conversion of a block's numbers to 1e-7 degrees: `(offset + granularity * n) / 100`, in nanodegrees before the
+ * division.
+ */
 interface Scale {
   granularity: number
   lonOffset: number

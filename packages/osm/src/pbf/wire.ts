@@ -70,7 +70,7 @@ export class Wire {
     return end
   }
 
-  /** A nested message, and steps over it. */
+  /** Returns a nested message, and skips it. */
   message(): Wire {
     const end = this.lengthDelimitedEnd()
     const inner = new Wire(this.bytes, this.pos, end)

@@ -1,4 +1,4 @@
-/** How the text of a tag is read. */
+/** Conversion of the text of a tag. */
 export type TextType =
   /** The text, unchanged. */
   | 'text'

@@ -14,12 +14,12 @@ export interface HasFilter {
   readonly has: string
 }
 
-/** Some key is none of these. */
+/** There is a key other than these. */
 export interface HasOtherFilter {
   readonly hasOther: readonly string[]
 }
 
-/** Some key begins so, e.g. `addr:`. */
+/** A key begins with `prefix`, e.g. `addr:`. */
 export interface PrefixFilter {
   readonly prefix: string
 }

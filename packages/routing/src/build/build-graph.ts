@@ -79,7 +79,6 @@ export async function buildGraph(
 
 const STEPS = 6
 
-/** Streets of the files. */
 interface Streets {
   readonly ways: Ways
   readonly links: LinkTable

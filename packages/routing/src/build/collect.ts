@@ -1,7 +1,7 @@
 import type { OsmBlock, OsmReader, RelationColumns, TagColumns } from '@terrane/osm'
 import { NODE, UNDEFINED_COORDINATE, WAY } from '@terrane/osm'
 
-import { Float64List, Int32List, Uint32List } from '../graph/lists.ts'
+import { NumberList } from '../graph/lists.ts'
 import { Pool } from './pool.ts'
 import { SharedFacts } from './shared-facts.ts'
 import { relationFacts, type RelationFacts } from './tags/relation.ts'
@@ -98,12 +98,12 @@ class WayCollector {
   readonly #construction: boolean
   readonly #facts = new Pool<{ facts: WayFacts | null; area: boolean }>()
   readonly #shared = new SharedFacts()
-  readonly #ids = new Float64List()
-  readonly #factOf = new Uint32List()
-  readonly #firstRef = new Uint32List([0])
-  readonly #refs = new Float64List()
-  #lon: Int32List | null = null
-  #lat: Int32List | null = null
+  readonly #ids = new NumberList(new Float64Array())
+  readonly #factOf = new NumberList(new Uint32Array())
+  readonly #firstRef = new NumberList(Uint32Array.of(0))
+  readonly #refs = new NumberList(new Float64Array())
+  #lon: NumberList<Int32Array<ArrayBuffer>> | null = null
+  #lat: NumberList<Int32Array<ArrayBuffer>> | null = null
 
   constructor(construction: boolean) {
     this.#construction = construction
@@ -144,8 +144,8 @@ class WayCollector {
 
   #locate({ hasLocations, refLon, refLat }: OsmBlock['ways'], begin: number, end: number): void {
     const before = this.#refs.length - (end - begin)
-    this.#lon ??= new Int32List(new Int32Array(before).fill(UNDEFINED_COORDINATE))
-    this.#lat ??= new Int32List(new Int32Array(before).fill(UNDEFINED_COORDINATE))
+    this.#lon ??= new NumberList(new Int32Array(before).fill(UNDEFINED_COORDINATE))
+    this.#lat ??= new NumberList(new Int32Array(before).fill(UNDEFINED_COORDINATE))
     const unknown = new Int32Array(end - begin).fill(UNDEFINED_COORDINATE)
     this.#lon.append(hasLocations ? refLon.subarray(begin, end) : unknown)
     this.#lat.append(hasLocations ? refLat.subarray(begin, end) : unknown)
@@ -207,7 +207,6 @@ interface Members {
   readonly to: readonly number[]
   readonly viaNode: number
   readonly viaWays: readonly number[]
-  /** All member ways. */
   readonly ways: readonly number[]
 }
 

@@ -24,14 +24,12 @@ export interface EdgeInputs {
   readonly bicycleRoutes: ReadonlySet<number>
   /** Positions of ways that form a loop at the end of a street. */
   readonly culdesacs: ReadonlySet<number>
-  /** Length of each way. */
   readonly wayMeters: Float64Array
 }
 
 /** Nodes and directed edges, without turns. */
 export interface EdgeTable {
   readonly nodeCount: number
-  /** Junction of each node. */
   readonly junction: Uint32Array
   readonly nodeLon: Int32Array
   readonly nodeLat: Int32Array

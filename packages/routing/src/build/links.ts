@@ -1,6 +1,6 @@
 import { Access } from '../graph/attributes.ts'
 import { distanceMeters } from '../geometry/geodesy.ts'
-import { Uint32List } from '../graph/lists.ts'
+import { NumberList } from '../graph/lists.ts'
 import type { NodeIndex } from './node-index.ts'
 import type { WayFacts } from './tags/way.ts'
 import type { WayNodes } from './ways.ts'
@@ -23,9 +23,9 @@ export interface LinkTable {
 export function cutIntoLinks(wayNodes: WayNodes, nodes: NodeIndex): LinkTable {
   const junction = findJunctions(wayNodes, nodes)
   const loops = new LoopCutter(nodes.ids.length)
-  const way = new Uint32List()
-  const firstPoint = new Uint32List([0])
-  const points = new Uint32List()
+  const way = new NumberList(new Uint32Array())
+  const firstPoint = new NumberList(Uint32Array.of(0))
+  const points = new NumberList(new Uint32Array())
   forEachRun(wayNodes, nodes, (run, w) => {
     const cuts = loops.cutsOf(run)
     let begin = 0

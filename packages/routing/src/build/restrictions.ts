@@ -1,6 +1,6 @@
 import { Turn } from '../graph/attributes.ts'
 import { type Field, get, put, TurnField } from '../graph/fields.ts'
-import { ANY_SIZE } from '../graph/graph.ts'
+import { ANY_SIZE, type GraphArrays } from '../graph/graph.ts'
 import type { SizeLimit } from '../time/conditions.ts'
 import type { TurnRule } from './collect.ts'
 import type { EdgeTable } from './edges.ts'
@@ -9,22 +9,17 @@ import type { RestrictedTurn } from './tags/relation.ts'
 import type { TurnTable } from './turns.ts'
 
 /** Restrictions over more than two edges, timed ones of any length, and ones over two edges for certain sizes. */
-export interface RuleTable {
-  readonly firstRule: Uint32Array
-  readonly ruleEdge: Uint32Array
-  readonly ruleModes: Uint16Array
-  readonly ruleType: Uint8Array
-  readonly ruleValue: Uint32Array
-  readonly firstTimedRule: Uint32Array
-  readonly timedRuleEdge: Uint32Array
-  readonly timedRuleModes: Uint16Array
-  readonly timedRuleText: Uint32Array
-  readonly sizedTurnFrom: Uint32Array
-  readonly sizedTurnTo: Uint32Array
-  readonly sizedTurnModes: Uint16Array
-  readonly sizedTurnType: Uint8Array
-  readonly sizedTurnValue: Uint32Array
-}
+export type RuleTable = Pick<
+  GraphArrays,
+  | 'firstRule'
+  | 'ruleEdge'
+  | 'ruleModes'
+  | 'ruleType'
+  | 'ruleValue'
+  | 'firstTimedRule'
+  | `timedRule${'Edge' | 'Modes' | 'Text'}`
+  | `sizedTurn${'From' | 'To' | 'Modes' | 'Type' | 'Value'}`
+>
 
 /** Inputs for locating the parts of restrictions. */
 export interface RestrictionInputs {
@@ -38,7 +33,6 @@ export interface RestrictionInputs {
   readonly edgesOf: (way: number) => readonly number[]
   /** Facts of a node, such as its barrier. */
   readonly factsOf: (node: number) => NodeFacts
-  /** Number of a text in the graph. */
   readonly textOf: (text: string) => number
 }
 
@@ -189,7 +183,6 @@ function turnAt({ edges, turns }: RestrictionInputs, node: number, back: number,
   return turns.firstTurn[node]! + (back - first) * degree + (to - first)
 }
 
-/** Sets bits of a field of a turn. */
 function setOn(inputs: RestrictionInputs, from: number, to: number, field: Field, bits: number): void {
   const { edges, turns } = inputs
   const at = turnAt(inputs, edges.head[from]!, edges.opposite[from]!, to)

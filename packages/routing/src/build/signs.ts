@@ -16,7 +16,6 @@ interface Sign {
 
 interface SignInputs {
   readonly edges: EdgeTable
-  /** Facts of the way of an edge. */
   readonly wayOf: (edge: number) => WayFacts
   readonly factsOf: (node: number) => NodeFacts
 }

@@ -8,7 +8,6 @@ export interface TurnInputs {
   readonly edges: EdgeTable
   /** Whether two edges share a name, or both have none. */
   readonly sameName: (a: number, b: number) => boolean
-  /** Traffic signal at a node. */
   readonly signal: (node: number) => boolean
   readonly driveOnRight: (node: number) => boolean
 }

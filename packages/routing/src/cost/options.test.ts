@@ -49,7 +49,8 @@ describe.each(MODES)('the options of %s', (mode) => {
 
   it.each([...bounds])('take %s within its bounds, and the default beyond them', (name, [least, fallback, most]) => {
     expect(readAround(mode, name, [least, fallback, most])).toEqual([fallback, least, most, fallback, fallback])
-    expect(optionFaults(mode, { [name]: most + 1 }).outOfBounds).toHaveLength(1)
+    const given = { [name]: most + 1 }
+    expect(optionFaults(mode, given, costOptions(mode, given)).outOfBounds).toHaveLength(1)
   })
 })
 

@@ -56,10 +56,15 @@ function noUse(mode: string, ...names: readonly string[]): Record<string, string
 /** Options that are read elsewhere, or have other warnings. */
 const READ_ELSEWHERE = new Set(['disable_hierarchy_pruning', 'hierarchy_limits', 'ignore_closures'])
 
-/** Ignored options of a request: names that the mode does not have, and values out of bounds. */
+/**
+ * Ignored options of a request: names that the mode does not have, and values out of bounds.
+ *
+ * @param options what `costOptions` read of the same values
+ */
 export function optionFaults(
   mode: Mode,
   given: Readonly<Record<string, unknown>>,
+  options: CostOptions,
 ): {
   unknown: string[]
   outOfBounds: { name: string; fallback: number | boolean | string }[]
@@ -68,8 +73,8 @@ export function optionFaults(
   const table: OptionTable = PROFILES[mode].options
   const names = Object.keys(given)
   if (names.length === 0) return { unknown: [], outOfBounds: [], withoutEffect: [] }
-  const [asked, standard] = [costOptions(mode, given), costOptions(mode)]
-  const idle = Object.entries(WITHOUT_EFFECT[mode] ?? {}).filter(([name]) => asked[name] !== standard[name])
+  const standard = costOptions(mode)
+  const idle = Object.entries(WITHOUT_EFFECT[mode] ?? {}).filter(([name]) => options[name] !== standard[name])
   if (PROFILES[mode].family !== 'motor' && flagOf(given.disable_hierarchy_pruning) === true)
     idle.push(['disable_hierarchy_pruning', 'searches are exact whatever the distance'])
   return {

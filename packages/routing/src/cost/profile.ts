@@ -1,3 +1,4 @@
+import { Access } from '../graph/attributes.ts'
 import type { EdgeView } from './edge-view.ts'
 import type { DependentDefaults, OptionTable } from './option-table.ts'
 import type { TurnView } from './turn-view.ts'
@@ -8,10 +9,16 @@ export type Family = 'motor' | 'bicycle' | 'foot'
 /** Travel modes with different wording in guidance. */
 export type TravelMode = 'drive' | 'bicycle' | 'pedestrian'
 
+/** Access bit by which guidance judges the streets of a travel mode. */
+export const TRAVEL_ACCESS: Readonly<Record<TravelMode, number>> = {
+  drive: Access.car,
+  bicycle: Access.bicycle,
+  pedestrian: Access.foot,
+}
+
 /** A travel mode: its vehicle, the options of its requests, and its costs of edges and turns. */
 export interface Profile {
   readonly family: Family
-  /** Source of the figures. */
   readonly source: string
   /** Bit in the access masks, and name of the vehicle; a record by option value if an option decides. */
   readonly access: number | Readonly<Record<string, number>>

@@ -77,7 +77,7 @@ export const Surface = {
   impassable: 7,
 } as const
 
-/** Room for bicycles beside or on an edge, least first. */
+/** Facilities for bicycles beside or on an edge, in ascending order. */
 export const CycleLane = { none: 0, shared: 1, dedicated: 2, separated: 3 } as const
 
 /** Types of nodes. */

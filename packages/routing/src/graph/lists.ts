@@ -1,16 +1,17 @@
 type Numbers = Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Int32Array<ArrayBuffer> | Uint16Array<ArrayBuffer>
 
 /** A growing typed array. A JavaScript array takes 8 bytes per number and is limited to 2²⁷ of them. */
-abstract class NumberList<T extends Numbers> {
-  length = 0
+export class NumberList<T extends Numbers> {
+  length: number
+  readonly #over: new (buffer: ArrayBuffer) => T
   #array: T
 
+  /** @param array the first numbers, in the type of the list */
   constructor(array: T) {
+    this.#over = array.constructor as new (buffer: ArrayBuffer) => T
     this.#array = array
     this.length = array.length
   }
-
-  protected abstract over(buffer: ArrayBuffer): T
 
   push(value: number): void {
     if (this.length === this.#array.length) this.#grow(this.length + 1)
@@ -27,8 +28,8 @@ abstract class NumberList<T extends Numbers> {
   /** Returns the numbers in a new array and empties the list. */
   take(): T {
     const { buffer, BYTES_PER_ELEMENT } = this.#array
-    const taken = this.over(buffer.transfer(this.length * BYTES_PER_ELEMENT))
-    this.#array = this.over(new ArrayBuffer(0))
+    const taken = new this.#over(buffer.transfer(this.length * BYTES_PER_ELEMENT))
+    this.#array = new this.#over(new ArrayBuffer(0))
     this.length = 0
     return taken
   }
@@ -36,42 +37,6 @@ abstract class NumberList<T extends Numbers> {
   #grow(length: number): void {
     const { buffer, BYTES_PER_ELEMENT } = this.#array
     const room = Math.max(length, Math.ceil(this.#array.length * 1.5), 64)
-    this.#array = this.over(buffer.transfer(room * BYTES_PER_ELEMENT))
-  }
-}
-
-export class Float64List extends NumberList<Float64Array<ArrayBuffer>> {
-  constructor() {
-    super(new Float64Array())
-  }
-
-  protected over(buffer: ArrayBuffer): Float64Array<ArrayBuffer> {
-    return new Float64Array(buffer)
-  }
-}
-
-export class Uint32List extends NumberList<Uint32Array<ArrayBuffer>> {
-  constructor(values: readonly number[] = []) {
-    super(Uint32Array.from(values))
-  }
-
-  protected over(buffer: ArrayBuffer): Uint32Array<ArrayBuffer> {
-    return new Uint32Array(buffer)
-  }
-}
-
-export class Int32List extends NumberList<Int32Array<ArrayBuffer>> {
-  protected over(buffer: ArrayBuffer): Int32Array<ArrayBuffer> {
-    return new Int32Array(buffer)
-  }
-}
-
-export class Uint16List extends NumberList<Uint16Array<ArrayBuffer>> {
-  constructor() {
-    super(new Uint16Array())
-  }
-
-  protected over(buffer: ArrayBuffer): Uint16Array<ArrayBuffer> {
-    return new Uint16Array(buffer)
+    this.#array = new this.#over(buffer.transfer(room * BYTES_PER_ELEMENT))
   }
 }

@@ -50,7 +50,6 @@ export class TextReader {
     }))
   }
 
-  /** A text by its number. */
   text(text: number): string {
     return this.#decode(text)
   }

@@ -1,8 +1,8 @@
-import { Access, RoadClass, turnOf, Use } from '../graph/attributes.ts'
+import { RoadClass, turnOf, Use } from '../graph/attributes.ts'
 import { EdgeField, get, headingDegrees, tailOf, turnIndex, TurnField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import { turnDegrees } from '../geometry/geodesy.ts'
-import type { TravelMode } from '../cost/profile.ts'
+import { type TravelMode, TRAVEL_ACCESS } from '../cost/profile.ts'
 
 /** An edge that meets the route at a node. */
 export interface Crossing {
@@ -55,12 +55,6 @@ function sameName(graph: Graph, from: number, to: number): boolean {
   return get(graph.turnInfo[turnIndex(graph, from, to)]!, TurnField.sameName) === 1
 }
 
-const MODE_ACCESS: Readonly<Record<TravelMode, number>> = {
-  drive: Access.car,
-  bicycle: Access.bicycle,
-  pedestrian: Access.foot,
-}
-
 /** Numbers of edges on one side of the route: all, with a similar angle, and open to the mode. */
 export interface SideCount {
   readonly all: number
@@ -80,11 +74,18 @@ export class CrossingView {
   /** Clockwise angle of each crossing edge. */
   readonly degrees: readonly number[]
   readonly #access: number
+  readonly #arrived: number
 
   constructor(crossings: readonly Crossing[], arrivedHeading: number, mode: TravelMode) {
     this.crossings = crossings
+    this.#arrived = arrivedHeading
     this.degrees = crossings.map(({ heading }) => turnDegrees(arrivedHeading, heading))
-    this.#access = MODE_ACCESS[mode]
+    this.#access = TRAVEL_ACCESS[mode]
+  }
+
+  /** The same edges with the access of another mode. */
+  as(mode: TravelMode): CrossingView {
+    return TRAVEL_ACCESS[mode] === this.#access ? this : new CrossingView(this.crossings, this.#arrived, mode)
   }
 
   /** Whether some open edge meets a condition. */

@@ -1,5 +1,6 @@
 import type { Maneuver } from './maneuver.ts'
 import { combineManeuvers } from './rules/combine.ts'
+import { withJunctions } from './rules/junction.ts'
 import { produceManeuvers, type Sides } from './rules/produce.ts'
 import { joinRoundaboutExits, refineManeuvers } from './rules/refine.ts'
 import type { GuidedLeg } from './steps.ts'
@@ -10,6 +11,7 @@ import type { GuidedLeg } from './steps.ts'
  * @param roundaboutExits whether leaving a roundabout is a separate maneuver
  */
 export function guideLeg(leg: GuidedLeg, sides: Sides, roundaboutExits: boolean): Maneuver[] {
-  const maneuvers = refineManeuvers(leg, combineManeuvers(leg, produceManeuvers(leg, sides)))
+  const joined = withJunctions(leg)
+  const maneuvers = refineManeuvers(joined, combineManeuvers(joined, produceManeuvers(joined, sides)))
   return roundaboutExits ? maneuvers : joinRoundaboutExits(maneuvers)
 }

@@ -1,6 +1,6 @@
 import type { Costing } from '../cost/costing.ts'
-import type { TravelMode } from '../cost/profile.ts'
-import { Access, RoadClass, Surface, Use } from '../graph/attributes.ts'
+import { type TravelMode, TRAVEL_ACCESS } from '../cost/profile.ts'
+import { RoadClass, Surface, Use } from '../graph/attributes.ts'
 import { EdgeField, FlagField, get, NodeField, tailOf, TrafficField } from '../graph/fields.ts'
 import { paysToll } from '../graph/toll.ts'
 import type { Graph } from '../graph/graph.ts'
@@ -49,8 +49,11 @@ export interface GuidedLeg {
   readonly nodeInfo: readonly number[]
   /** Edges at a node that are not travelled. */
   crossings(node: number): readonly Crossing[]
-  /** Junctions by their node; filled by `junctionAt`. */
-  readonly junctions: (Junction | undefined)[]
+}
+
+/** A leg with the junctions at its nodes, as seen on arrival; null at the start and the end of the leg. */
+export interface JoinedLeg extends GuidedLeg {
+  readonly junctions: readonly (Junction | null)[]
 }
 
 /** A node of a leg between two of its steps. */
@@ -86,7 +89,6 @@ export function guidedLeg(context: { graph: Graph; texts: TextReader; costing: C
     line,
     nodeInfo,
     crossings: (node) => (crossings[node] ??= findCrossings(graph, leg.edges, node)),
-    junctions: [],
   }
 }
 
@@ -146,7 +148,7 @@ function stepOf(
   const endShape = line.lon.length - 1
   const reach = headingMeters(roadClass, use)
   const pushed = costing.travelMode === 'bicycle' && (use === Use.steps || get(traffic, TrafficField.dismount) === 1)
-  const mode = MODE_ACCESS[costing.travelMode]
+  const mode = TRAVEL_ACCESS[costing.travelMode]
   const open = (get(info, EdgeField.access) & mode) !== 0
   const openBack = (get(graph.edgeInfo[graph.edgeOpposite[edge]!]!, EdgeField.access) & mode) !== 0
   return {
@@ -175,10 +177,4 @@ function stepOf(
     beginShape,
     endShape,
   }
-}
-
-const MODE_ACCESS: Readonly<Record<TravelMode, number>> = {
-  drive: Access.car,
-  bicycle: Access.bicycle,
-  pedestrian: Access.foot,
 }

@@ -1,21 +1,10 @@
 import type { CostOptions, Mode } from '../cost/options.ts'
-import { readFormat } from '../request/format.ts'
 import type { Limits } from '../request/limits.ts'
-import type { Location } from '../request/location.ts'
-import {
-  checkClosures,
-  type DateTime,
-  parse,
-  readCosting,
-  readDateTime,
-  readExclusions,
-  readLocations,
-  readOptions,
-  type Ring,
-} from '../request/parts.ts'
-import { RouteProblem, type Warning, warning } from '../request/problems.ts'
-import { MEMBER_UNHEEDED } from '../request/unheeded.ts'
+import { type Exclusions, type Location, checkExclusions } from '../request/location.ts'
+import { type DateTime, parse, readMembers } from '../request/parts.ts'
+import { RouteProblem, type Warning } from '../request/problems.ts'
 import { flagOf, isObject, type Json, numberOf, textOf } from '../request/read.ts'
+import { MEMBER_UNHEEDED, readOptions } from '../request/unheeded.ts'
 
 /** A requested contour, in minutes or kilometres. */
 export interface Contour {
@@ -27,12 +16,10 @@ export interface Contour {
 }
 
 /** A request for the area that is reachable from a location, or from which a location is reachable. */
-export interface IsochroneRequest {
+export interface IsochroneRequest extends Exclusions {
   readonly location: Location
   readonly mode: Mode
   readonly options: CostOptions
-  readonly excludeLocations: readonly Location[]
-  readonly excludePolygons: readonly Ring[]
   readonly dateTime: DateTime | null
   /** Outermost first, those of distance before those of time. */
   readonly contours: readonly Contour[]
@@ -47,6 +34,8 @@ export interface IsochroneRequest {
   readonly warnings: readonly Warning[]
 }
 
+const MEMBERS = { formats: ['json'], lists: { locations: 130 }, shape: null } as const
+
 /**
  * Reads a request for `isochrone`.
  *
@@ -54,13 +43,9 @@ export interface IsochroneRequest {
  */
 export function readIsochroneRequest(text: string, limits: Limits): IsochroneRequest {
   const request = parse(text)
-  const warnings: Warning[] = []
-  if (readFormat(request, warnings) !== 'json') warnings.push(warning(211))
-  const { mode, given, transit } = readCosting(request, warnings)
-  const dateTime = readDateTime(request.date_time)
-  const locations = readLocations(request.locations, 130, limits)
-  checkClosures(given, locations)
-  const exclusions = readExclusions(request, limits, warnings)
+  const members = readMembers(request, MEMBERS, limits)
+  const { mode, transit, dateTime, exclusions, warnings } = members
+  const { locations } = members.places
   const contours = readContours(request.contours, limits)
   if (locations.length === 0) throw new RouteProblem(110)
   if (mode === null) throw new RouteProblem(124)
@@ -74,7 +59,8 @@ export function readIsochroneRequest(text: string, limits: Limits): IsochroneReq
       text: '"date_time" is not supported with "reverse": rules that hold at all times hold',
     })
   }
-  const options = readOptions(request, { mode, given }, exclusions, { limits, warnings })
+  const options = readOptions(request, { mode, given: members.given }, { limits, warnings })
+  checkExclusions(exclusions, limits)
   const denoise = numberOf(request.denoise)
   const generalize = numberOf(request.generalize)
   return {

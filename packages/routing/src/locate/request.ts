@@ -1,7 +1,7 @@
 import { type CostOptions, costOptions, type Mode } from '../cost/options.ts'
 import type { Limits } from '../request/limits.ts'
-import type { Location } from '../request/location.ts'
-import { parse, readCosting, readLocations } from '../request/parts.ts'
+import { type Location, readLocations } from '../request/location.ts'
+import { parse, readCosting } from '../request/parts.ts'
 import { RouteProblem, type Warning } from '../request/problems.ts'
 import { flagOf, integerOf, textOf } from '../request/read.ts'
 

@@ -19,7 +19,6 @@ const ON_REQUEST = new Set([
   'node.time_zone',
 ])
 
-/** Whether a filter keeps an attribute. */
 function isKept({ action, attributes }: AttributeFilter, name: string): boolean {
   // A filter names texts of signs one by one, or all at once.
   const isNamed = attributes.has(name) || (name.startsWith('edge.sign.') && attributes.has('edge.sign'))

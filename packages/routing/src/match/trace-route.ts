@@ -1,4 +1,3 @@
-import { createCosting } from '../cost/create.ts'
 import type { Work } from '../actions.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Ground } from '../ground.ts'
@@ -67,7 +66,6 @@ export function* traceRouteOf(ground: Ground, request: TraceRequest): Work {
   }
 }
 
-/** Number of legs per step. */
 const LEGS_PER_STEP = 50
 
 /** Maps a list item by item; empty texts yield to other requests. */
@@ -93,8 +91,6 @@ function* partOf(
   request: TraceRequest,
   matching: Matching,
 ): Generator<string, Part> {
-  const { graph } = ground.network
-  const { costing } = prepared
   const { places } = matching
   const breaks = places.filter(({ point, type }, i) => {
     if (i === 0 || i === places.length - 1) return true
@@ -105,19 +101,7 @@ function* partOf(
     ([i, to]) => legBetween(prepared, matching.edges, breaks[i]!, to).leg,
   )
   const locations = breaks.map(({ point }) => locationAt(request.trace.points[point]!, 'break', ground.limits))
-  const recostings = request.route.recostings.map(({ name, mode, options }) => ({
-    name,
-    costing: createCosting(graph, mode, options),
-  }))
-  const source = {
-    graph,
-    texts: ground.texts,
-    costing,
-    request: { ...request.route, locations },
-    schedule: null,
-    law: ground.law(prepared),
-    recostings,
-  }
+  const source = ground.source(prepared, { ...request.route, locations }, null)
   return { matching, breaks, source, legs, told: yield* inTurns(tellLegs(source, legs), (told) => told) }
 }
 

@@ -46,7 +46,6 @@ interface Sums {
   readonly meters: Float64Array
   /** −1 before the first sum. */
   readonly marked: Int8Array
-  /** Number of the seed. */
   readonly seed: Int32Array
 }
 

@@ -1,37 +1,25 @@
 import type { CostOptions, Mode } from '../cost/options.ts'
 import { distanceMeters } from '../geometry/geodesy.ts'
 import type { Units } from '../narrate/lengths.ts'
-import { readFormat, readShapeFormat } from '../request/format.ts'
+import { readUnits } from '../request/format.ts'
 import type { Limits } from '../request/limits.ts'
-import type { Location } from '../request/location.ts'
-import {
-  checkClosures,
-  type DateTime,
-  parse,
-  readCosting,
-  readDateTime,
-  readExclusions,
-  readLocations,
-  readOptions,
-  readUnits,
-  type Ring,
-} from '../request/parts.ts'
-import { RouteProblem, type Warning, warning } from '../request/problems.ts'
+import { type Exclusions, type Location, checkExclusions } from '../request/location.ts'
+import { type DateTime, type Format, parse, readMembers } from '../request/parts.ts'
+import { RouteProblem, type Warning } from '../request/problems.ts'
 import { countOf, flagOf, textOf } from '../request/read.ts'
+import { readOptions } from '../request/unheeded.ts'
 import type { Geometry } from '../respond/geometry.ts'
 
 /** A request for times and distances from each source to each target. */
-export interface MatrixRequest {
+export interface MatrixRequest extends Exclusions {
   readonly sources: readonly Location[]
   readonly targets: readonly Location[]
   readonly mode: Mode
   readonly options: CostOptions
-  readonly excludeLocations: readonly Location[]
-  readonly excludePolygons: readonly Ring[]
   readonly dateTime: DateTime | null
   readonly units: Units
   readonly verbose: boolean
-  readonly format: 'json' | 'osrm'
+  readonly format: Format
   readonly shapeFormat: Geometry
   /** Members of tables in the form of OSRM. */
   readonly tables: { readonly durations: boolean; readonly distances: boolean }
@@ -41,6 +29,8 @@ export interface MatrixRequest {
   readonly warnings: readonly Warning[]
 }
 
+const MEMBERS = { formats: ['json', 'osrm'], lists: { sources: 131, targets: 132 }, shape: 'no_shape' } as const
+
 /**
  * Reads a request for `sources_to_targets`. Its limits are checked before any search.
  *
@@ -48,20 +38,14 @@ export interface MatrixRequest {
  */
 export function readMatrixRequest(text: string, limits: Limits): MatrixRequest {
   const request = parse(text)
-  const warnings: Warning[] = []
-  const format = readFormat(request, warnings)
-  if (format === 'gpx') warnings.push(warning(211))
-  const { mode, given, transit } = readCosting(request, warnings)
-  const dateTime = readDateTime(request.date_time)
-  const shapeFormat = request.shape_format === undefined ? 'no_shape' : readShapeFormat(request.shape_format)
-  const sources = readLocations(request.sources, 131, limits)
-  const targets = readLocations(request.targets, 132, limits)
-  checkClosures(given, [...sources, ...targets])
-  const exclusions = readExclusions(request, limits, warnings)
+  const members = readMembers(request, MEMBERS, limits)
+  const { format, mode, transit, dateTime, shapeFormat, exclusions, warnings } = members
+  const { sources, targets } = members.places
   if (sources.length === 0 || targets.length === 0) throw new RouteProblem(112)
   if (mode === null) throw new RouteProblem(124)
   if (transit) throw new RouteProblem(140, 'sources_to_targets')
-  const options = readOptions(request, { mode, given }, exclusions, { limits, warnings })
+  const options = readOptions(request, { mode, given: members.given }, { limits, warnings })
+  checkExclusions(exclusions, limits)
   const { pairs } = limits.matrix
   if (sources.length * targets.length > pairs) throw new RouteProblem(150, String(pairs))
   checkDistances(sources, targets, limits.matrix.meters[mode])
@@ -74,7 +58,7 @@ export function readMatrixRequest(text: string, limits: Limits): MatrixRequest {
     dateTime,
     units: readUnits(request),
     verbose: flagOf(request.verbose) ?? true,
-    format: format === 'osrm' ? 'osrm' : 'json',
+    format,
     shapeFormat,
     tables: readTables(request.annotations),
     nearest: readNearest(request.matrix_locations, sources, targets, warnings),

@@ -6,7 +6,6 @@
 export interface Phrases {
   /** BCP 47. */
   readonly tag: string
-  /** Decimal separator. */
   readonly decimal: '.' | ','
   /** Clockwise from north. */
   readonly cardinals: readonly string[]

@@ -1,10 +1,10 @@
+import type { Ring } from './location.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Costing } from '../cost/costing.ts'
 import type { Closures } from '../path/path.ts'
 import { shapeEdges } from '../snap/shape-edges.ts'
 import type { Candidate } from '../snap/candidate.ts'
 import { shapesTouching } from '../snap/touching.ts'
-import type { Ring } from './parts.ts'
 
 /** The edges that a request closes: the edges of its excluded locations, and all edges that its polygons touch. */
 export function closuresOf(

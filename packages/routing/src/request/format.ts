@@ -1,34 +1,27 @@
 import { type CostOptions, costOptions, MODES, type Mode } from '../cost/options.ts'
-import type { Geometry } from '../respond/geometry.ts'
+import type { Units } from '../narrate/lengths.ts'
 import { type Annotation, ANNOTATIONS } from '../respond/annotation.ts'
+import { type Geometry, geometryOf } from '../respond/geometry.ts'
 import { RouteProblem, type Warning, warning } from './problems.ts'
-import { flagOf, isObject, type Json, textOf } from './read.ts'
+import { countOf, flagOf, isObject, type Json, textOf } from './read.ts'
+import { MEMBER_UNHEEDED } from './unheeded.ts'
 
-/** Formats of an answer. */
-export type Format = 'json' | 'osrm' | 'gpx'
+// Members of a route request that change its answer and not the route.
 
-/** The requested format; other values give JSON, with a warning for `pbf`. */
-export function readFormat(request: Json, warnings: Warning[]): Format {
-  const format = textOf(request.format)
-  if (format === 'osrm' || format === 'gpx') return format
-  if (format === 'pbf') warnings.push(warning(211))
-  return 'json'
-}
-
-const GEOMETRIES: Readonly<Record<string, Geometry>> = {
-  polyline: 'polyline5',
-  polyline5: 'polyline5',
-  polyline6: 'polyline6',
-  geojson: 'geojson',
-  no_shape: 'no_shape',
-}
-
-/** The format of lines. */
-export function readShapeFormat(value: unknown): Geometry {
-  if (typeof value !== 'string') return 'polyline6'
-  const format = Object.hasOwn(GEOMETRIES, value) && value !== 'polyline' ? GEOMETRIES[value] : undefined
-  if (format === undefined) throw new RouteProblem(164)
-  return format
+/** The form of the answer to a route request. */
+export interface AnswerForm {
+  readonly units: Units
+  /** The requested language; the answer may fall back to another one. */
+  readonly language: string | null
+  readonly directions: 'none' | 'maneuvers' | 'instructions'
+  /** Whether leaving a roundabout is a separate maneuver. */
+  readonly roundaboutExits: boolean
+  /** Whether legs name their countries and the borders between them. */
+  readonly adminCrossings: boolean
+  readonly id: string | null
+  readonly alternates: number
+  readonly osrm: OsrmOptions
+  readonly recostings: readonly RequestedRecosting[]
 }
 
 /** Requested members of an answer in the form of OSRM. */
@@ -43,19 +36,56 @@ export interface OsrmOptions {
   readonly overview: 'full' | 'simplified' | false
 }
 
-/** OSRM's members `steps`, `geometries` and `overview`. Defaults: full steps and overview, six decimals. */
-export function readOsrm(request: Json, shapeFormat: Geometry): OsrmOptions {
-  const geometries = textOf(request.geometries)
-  const overview = textOf(request.overview)
-  return {
-    steps: flagOf(request.steps) ?? true,
-    geometries: (geometries === null ? undefined : GEOMETRIES[geometries]) ?? shapeFormat,
-    annotations: readAnnotations(request.annotations, request.filters),
-    banners: flagOf(request.banner_instructions) ?? false,
-    voices: flagOf(request.voice_instructions) ?? false,
-    overview:
-      overview === 'simplified' ? 'simplified' : overview === 'false' || request.overview === false ? false : 'full',
+/**
+ * Reads the form of an answer. Defaults of OSRM's members: full steps and overview, six decimals.
+ *
+ * @param mostAlternates null for a request that has no alternates
+ * @throws RouteProblem 127, 128
+ */
+export function readForm(
+  request: Json,
+  {
+    shapeFormat,
+    mostAlternates,
+    warnings,
+  }: { shapeFormat: Geometry; mostAlternates: number | null; warnings: Warning[] },
+): AnswerForm {
+  const recostings = readRecostings(request.recostings)
+  const annotations = readAnnotations(request.annotations, request.filters)
+  const directions = DIRECTIONS.find((name) => name === request.directions_type)
+  const { overview } = request
+  const paths = countOf(request.best_paths)
+  if (paths !== null) warnings.push(warning(103))
+  const asked = paths === null ? (countOf(request.alternates) ?? 0) : Math.max(0, paths - 1)
+  if (asked > (mostAlternates ?? 0)) {
+    const why =
+      mostAlternates === null ? 'only routes between two locations have them' : `there are at most ${mostAlternates}`
+    warnings.push({ code: MEMBER_UNHEEDED, text: `"alternates" asks for ${asked}: ${why}` })
   }
+  return {
+    units: readUnits(request),
+    language: textOf(request.language),
+    directions: directions ?? (flagOf(request.narrative) === false ? 'none' : 'instructions'),
+    roundaboutExits: flagOf(request.roundabout_exits) ?? true,
+    adminCrossings: flagOf(request.admin_crossings) === true,
+    id: textOf(request.id),
+    alternates: Math.min(asked, mostAlternates ?? 0),
+    recostings,
+    osrm: {
+      steps: flagOf(request.steps) ?? true,
+      geometries: geometryOf(request.geometries) ?? shapeFormat,
+      annotations,
+      banners: flagOf(request.banner_instructions) ?? false,
+      voices: flagOf(request.voice_instructions) ?? false,
+      overview: overview === 'simplified' ? overview : overview === 'false' || overview === false ? false : 'full',
+    },
+  }
+}
+
+const DIRECTIONS = ['none', 'maneuvers', 'instructions'] as const
+
+export function readUnits(request: Json): Units {
+  return request.units === 'miles' || request.units === 'mi' ? 'miles' : 'kilometers'
 }
 
 /** A further costing of the request. */
@@ -73,7 +103,7 @@ const MOST_RECOSTINGS = 16
  *
  * @throws RouteProblem 127, 128
  */
-export function readRecostings(value: unknown): RequestedRecosting[] {
+function readRecostings(value: unknown): RequestedRecosting[] {
   if (!Array.isArray(value)) return []
   if (value.length > MOST_RECOSTINGS) throw new RouteProblem(128, `at most ${MOST_RECOSTINGS}`)
   const names = new Set<string>()

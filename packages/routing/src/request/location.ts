@@ -1,33 +1,19 @@
+import { distanceMeters } from '../geometry/geodesy.ts'
 import type { StopType } from '../path/legs.ts'
 import { RoadClass } from '../graph/attributes.ts'
-import type { SnapFilter } from '../snap/request.ts'
+import type { SnapFilter, SnapRequest } from '../snap/request.ts'
 import type { Limits } from './limits.ts'
+import { RouteProblem, type Warning, warning } from './problems.ts'
 import { countOf, flagOf, integerOf, isObject, type Json, numberOf, textOf, wrapped } from './read.ts'
 
 /** A location of a request, with all members that affect its snapping. */
-export interface Location {
-  readonly lon: number
-  readonly lat: number
+export interface Location extends Omit<SnapRequest, 'through' | 'isReachable'> {
   readonly type: StopType
   readonly name: string | null
-  readonly street: string | null
-  readonly heading: number | null
-  readonly headingTolerance: number
   readonly dateTime: string | null
   /** Waiting time in seconds, at stops that allow one. */
   readonly waiting: number
-  readonly radius: number
   readonly minimumReachability: number
-  readonly rankCandidates: boolean
-  readonly searchCutoff: number
-  readonly nodeSnapTolerance: number
-  readonly streetSideTolerance: number
-  readonly streetSideMaxDistance: number
-  readonly streetSideCutoff: number
-  readonly preferredSide: 'same' | 'opposite' | 'either'
-  readonly displayLon: number | null
-  readonly displayLat: number | null
-  readonly filter: SnapFilter
   /** Whether the search filter has a member about closures, which conflicts with that of the costing. */
   readonly filtersClosures: boolean
   /** Whether it has a waiting time although the route does not stop there. */
@@ -98,7 +84,7 @@ function displayPoint(value: Json): { displayLon: number | null; displayLat: num
 }
 
 /** The equivalent longitude within ±180 degrees. */
-export function wrapLongitude(lon: number): number {
+function wrapLongitude(lon: number): number {
   return lon >= -180 && lon <= 180 ? lon : ((((lon + 180) % 360) + 360) % 360) - 180
 }
 
@@ -128,4 +114,67 @@ function readFilter(value: unknown): SnapFilter {
     minRoadClass: classOf(said.min_road_class) ?? RoadClass.service,
     maxRoadClass: classOf(said.max_road_class) ?? RoadClass.motorway,
   }
+}
+
+/** A closed line of points, as longitude and latitude. */
+export type Ring = readonly (readonly [number, number])[]
+
+/** Excluded places of a request. */
+export interface Exclusions {
+  readonly excludeLocations: readonly Location[]
+  readonly excludePolygons: readonly Ring[]
+}
+
+/**
+ * Reads a list of locations; any other value counts as an empty list.
+ *
+ * @throws RouteProblem with the given number
+ */
+export function readLocations(value: unknown, problem: 130 | 131 | 132 | 133, limits: Limits): Location[] {
+  if (!Array.isArray(value)) return []
+  const endsOnly = problem === 131 || problem === 132
+  return value.map((item: unknown, i) => {
+    const place = endsOnly || i === 0 || i === value.length - 1 ? 'end' : 'between'
+    const location = readLocation(item, place, limits)
+    if (location === null) throw new RouteProblem(problem)
+    return location
+  })
+}
+
+/** Reads the excluded places of a request. */
+export function readExclusions(request: Json, limits: Limits, warnings: Warning[]): Exclusions {
+  return {
+    excludeLocations: readLocations(request.avoid_locations ?? request.exclude_locations, 133, limits),
+    excludePolygons: readPolygons(request.avoid_polygons ?? request.exclude_polygons, warnings),
+  }
+}
+
+function readPolygons(value: unknown, warnings: Warning[]): Ring[] {
+  if (value === undefined) return []
+  if (!Array.isArray(value)) {
+    warnings.push(warning(204))
+    return []
+  }
+  const rings: unknown[] = value.filter((ring) => Array.isArray(ring) && ring.length > 0)
+  return rings.map((ring) => {
+    const points = (ring as unknown[]).map((point): readonly [number, number] => {
+      const [lon, lat]: unknown[] = Array.isArray(point) ? point : []
+      if (typeof lon !== 'number' || typeof lat !== 'number' || !(lat >= -90 && lat <= 90)) throw new RouteProblem(137)
+      return [wrapLongitude(lon), lat]
+    })
+    const [first] = points
+    const last = points.at(-1)!
+    return first![0] === last[0] && first![1] === last[1] ? points : [...points, first!]
+  })
+}
+
+/** @throws RouteProblem 157, 167 when the exclusions exceed the limits */
+export function checkExclusions({ excludeLocations, excludePolygons }: Exclusions, limits: Limits): void {
+  const { excludePolygonMeters: most } = limits
+  let meters = 0
+  for (const ring of excludePolygons) {
+    for (let i = 1; i < ring.length; i++) meters += distanceMeters(...ring[i - 1]!, ...ring[i]!)
+    if (meters > most) throw new RouteProblem(167, `${most} meters`)
+  }
+  if (excludeLocations.length > limits.excludeLocations) throw new RouteProblem(157, String(limits.excludeLocations))
 }

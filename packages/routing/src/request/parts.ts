@@ -1,17 +1,75 @@
-import { type CostOptions, costOptions, type Mode, MODES } from '../cost/options.ts'
-import { PROFILES } from '../cost/profiles/index.ts'
-import { distanceMeters } from '../geometry/geodesy.ts'
-import type { Units } from '../narrate/lengths.ts'
+import { type Mode, MODES } from '../cost/options.ts'
+import { type Geometry, geometryOf } from '../respond/geometry.ts'
 import type { Limits } from './limits.ts'
-import { type Location, readLocation, wrapLongitude } from './location.ts'
+import { type Exclusions, type Location, readExclusions, readLocations } from './location.ts'
 import { RouteProblem, type Warning, warning } from './problems.ts'
-import { unheeded } from './unheeded.ts'
-import { countOf, flagOf, integerOf, isObject, type Json, numberOf, textOf } from './read.ts'
+import { countOf, flagOf, isObject, type Json, textOf } from './read.ts'
 
-// Parts that requests of several actions share, and their readers.
+// Members that requests of several actions share, read in Valhalla 3.6's order.
 
-/** A closed line of points, as longitude and latitude. */
-export type Ring = readonly (readonly [number, number])[]
+/** Formats of an answer. */
+export type Format = 'json' | 'osrm' | 'gpx'
+
+/** The parts of these members in which actions differ. */
+export interface ActionMembers<List extends string> {
+  /** Formats of its answers; others give JSON, with a warning. */
+  readonly formats: readonly Format[]
+  /** Lists of locations by their members, with the error number of a location that cannot be read. */
+  readonly lists: Readonly<Record<List, 130 | 131 | 132>>
+  /** Default format of lines; null for an action whose answers have no lines. */
+  readonly shape: Geometry | null
+  /** Whether a waiting time at a location without a stop gets a warning. */
+  readonly hasWaiting?: boolean
+}
+
+/** The shared members of a request. The mode is null without a costing, which the actions refuse at different times. */
+export interface SharedMembers<List extends string = string> {
+  readonly format: Format
+  readonly mode: Mode | null
+  readonly given: Json
+  readonly transit: boolean
+  readonly dateTime: DateTime | null
+  readonly shapeFormat: Geometry
+  readonly places: Readonly<Record<List, readonly Location[]>>
+  readonly exclusions: Exclusions
+  /** Grows while the rest of the request is read. */
+  readonly warnings: Warning[]
+}
+
+/**
+ * Reads the shared members of a request.
+ *
+ * @throws RouteProblem
+ */
+export function readMembers<List extends string>(
+  request: Json,
+  { formats, lists, shape, hasWaiting }: ActionMembers<List>,
+  limits: Limits,
+): SharedMembers<List> {
+  const warnings: Warning[] = []
+  const said = textOf(request.format) ?? 'json'
+  const format = formats.find((name) => name === said) ?? 'json'
+  if (format !== said && ['osrm', 'gpx', 'pbf'].includes(said)) warnings.push(warning(211))
+  const { mode, given, transit } = readCosting(request, warnings)
+  const dateTime = readDateTime(request.date_time)
+  const shapeFormat = shape === null ? 'no_shape' : readShapeFormat(request.shape_format, shape)
+  const places = {} as Record<List, Location[]>
+  for (const name in lists) places[name] = readLocations(request[name], lists[name], limits)
+  const all = Object.values<Location[]>(places).flat()
+  if (hasWaiting === true && all.some(({ ignoresWaiting }) => ignoresWaiting)) warnings.push(warning(203))
+  if (flagOf(given.ignore_closures) !== null && all.some(({ filtersClosures }) => filtersClosures))
+    throw new RouteProblem(143)
+  const exclusions = readExclusions(request, limits, warnings)
+  return { format, mode, given, transit, dateTime, shapeFormat, places, exclusions, warnings }
+}
+
+function readShapeFormat(value: unknown, fallback: Geometry): Geometry {
+  if (value === undefined) return fallback
+  if (typeof value !== 'string') return 'polyline6'
+  const format = value === 'polyline' ? null : geometryOf(value)
+  if (format === null) throw new RouteProblem(164)
+  return format
+}
 
 /** Time of departure or arrival, or a constant time; local to the place, or `current`. */
 export interface DateTime {
@@ -55,13 +113,6 @@ function isDeep(text: string): boolean {
   return false
 }
 
-/** Parameters in `directions_options`, their old position. */
-export function directionsOf(options: Json): Json {
-  return Object.fromEntries(
-    ['units', 'narrative', 'format', 'language'].filter((name) => name in options).map((name) => [name, options[name]]),
-  )
-}
-
 const DEPRECATED: Readonly<Record<string, { code: 100 | 101 | 102; options: Json }>> = {
   auto_shorter: { code: 100, options: { shortest: true } },
   hov: { code: 101, options: {} },
@@ -92,7 +143,7 @@ export function readCosting(request: Json, warnings: Warning[]): { mode: Mode | 
 const DATE_TYPES = ['current', 'depart', 'arrive', 'invariant'] as const
 const MISSING_VALUE = { current: 160, depart: 160, arrive: 161, invariant: 165 } as const
 
-export function readDateTime(value: unknown): DateTime | null {
+function readDateTime(value: unknown): DateTime | null {
   const type = isObject(value) ? DATE_TYPES[countOf(value.type) ?? -1] : undefined
   if (type === undefined) return null
   if (type === 'current') return { type, value: 'current' }
@@ -106,110 +157,4 @@ function isDateTime(text: string): boolean {
   const form = /^(1[4-9]|[2-9]\d)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d$/
   // A date that does not exist, such as the 31st of February, would be parsed as a later one.
   return form.test(text) && new Date(`${text}:00Z`).toISOString().startsWith(text)
-}
-
-/**
- * Reads a list of locations; any other value counts as an empty list.
- *
- * @throws RouteProblem with the given number
- */
-export function readLocations(value: unknown, problem: 130 | 131 | 132 | 133, limits: Limits): Location[] {
-  if (!Array.isArray(value)) return []
-  const endsOnly = problem === 131 || problem === 132
-  return value.map((item: unknown, i) => {
-    const place = endsOnly || i === 0 || i === value.length - 1 ? 'end' : 'between'
-    const location = readLocation(item, place, limits)
-    if (location === null) throw new RouteProblem(problem)
-    return location
-  })
-}
-
-/** Exclusions of a request. */
-export function readExclusions(
-  request: Json,
-  limits: Limits,
-  warnings: Warning[],
-): { excludeLocations: Location[]; excludePolygons: Ring[] } {
-  const excludeLocations = readLocations(request.avoid_locations ?? request.exclude_locations, 133, limits)
-  const excludePolygons = readPolygons(request.avoid_polygons ?? request.exclude_polygons, warnings)
-  return { excludeLocations, excludePolygons }
-}
-
-/**
- * Reads the options of the costing, with warnings for ignored ones.
- *
- * @throws RouteProblem 157, 167 when the exclusions exceed the limits
- */
-export function readOptions(
-  request: Json,
-  { mode, given }: { mode: Mode; given: Json },
-  { excludeLocations, excludePolygons }: { excludeLocations: readonly Location[]; excludePolygons: readonly Ring[] },
-  { limits, warnings }: { limits: Limits; warnings: Warning[] },
-): CostOptions {
-  const options = costOptions(mode, given)
-  // For OSRM requests there is no warning: OSRM has no such restriction.
-  const isOfOsrm = Array.isArray(request.unheeded)
-  if (!isOfOsrm && HARD_EXCLUSIONS.some((name) => options[name] === true)) warnings.push(warning(208))
-  if (PROFILES[mode].family === 'motor' && flagOf(given.disable_hierarchy_pruning) === true) {
-    warnings.push(warning(205))
-  }
-  if (hasHierarchyLimits(given.hierarchy_limits)) warnings.push(warning(209))
-  warnings.push(...unheeded(request, { mode, given }, limits))
-  checkPolygons(excludePolygons, limits)
-  if (excludeLocations.length > limits.excludeLocations) throw new RouteProblem(157, String(limits.excludeLocations))
-  return options
-}
-
-/**
- * Refuses closure members in both the costing and a location.
- *
- * @throws RouteProblem 143
- */
-export function checkClosures(given: Json, locations: readonly Location[]): void {
-  if (flagOf(given.ignore_closures) === null) return
-  if (locations.some(({ filtersClosures }) => filtersClosures)) throw new RouteProblem(143)
-}
-
-export function readUnits(request: Json): Units {
-  return request.units === 'miles' || request.units === 'mi' ? 'miles' : 'kilometers'
-}
-
-function readPolygons(value: unknown, warnings: Warning[]): Ring[] {
-  if (value === undefined) return []
-  if (!Array.isArray(value)) {
-    warnings.push(warning(204))
-    return []
-  }
-  const rings: unknown[] = value.filter((ring) => Array.isArray(ring) && ring.length > 0)
-  return rings.map((ring) => {
-    const points = (ring as unknown[]).map((point): readonly [number, number] => {
-      const [lon, lat]: unknown[] = Array.isArray(point) ? point : []
-      if (typeof lon !== 'number' || typeof lat !== 'number' || !(lat >= -90 && lat <= 90)) throw new RouteProblem(137)
-      return [wrapLongitude(lon), lat]
-    })
-    const [first] = points
-    const last = points.at(-1)!
-    return first![0] === last[0] && first![1] === last[1] ? points : [...points, first!]
-  })
-}
-
-function checkPolygons(rings: readonly Ring[], { excludePolygonMeters }: Limits): void {
-  let meters = 0
-  for (const ring of rings) {
-    for (let i = 1; i < ring.length; i++) meters += distanceMeters(...ring[i - 1]!, ...ring[i]!)
-    if (meters > excludePolygonMeters) throw new RouteProblem(167, `${excludePolygonMeters} meters`)
-  }
-}
-
-/** Valhalla 3.6 warns that its default configuration ignores these, but applies them. They are applied here, too. */
-const HARD_EXCLUSIONS = ['exclude_bridges', 'exclude_tolls', 'exclude_tunnels', 'exclude_highways', 'exclude_ferries']
-
-/** Whether the request limits the expansion of searches on small streets, which has no effect here. */
-function hasHierarchyLimits(value: unknown): boolean {
-  if (!isObject(value)) return false
-  return Object.values(value).some(
-    (level) =>
-      isObject(level) &&
-      (integerOf(level.max_up_transitions) !== null || numberOf(level.expand_within_distance) !== null),
-  )
 }

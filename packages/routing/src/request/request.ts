@@ -1,58 +1,23 @@
 import type { CostOptions, Mode } from '../cost/options.ts'
 import { distanceMeters } from '../geometry/geodesy.ts'
 import type { Geometry } from '../respond/geometry.ts'
-import {
-  type Format,
-  type OsrmOptions,
-  readFormat,
-  readOsrm,
-  readRecostings,
-  readShapeFormat,
-  type RequestedRecosting,
-} from './format.ts'
-import type { Units } from '../narrate/lengths.ts'
+import { type AnswerForm, readForm } from './format.ts'
 import type { Limits } from './limits.ts'
-import type { Location } from './location.ts'
-import {
-  checkClosures,
-  type DateTime,
-  directionsOf,
-  parse,
-  readCosting,
-  readDateTime,
-  readExclusions,
-  readLocations,
-  readOptions,
-  readUnits,
-  type Ring,
-} from './parts.ts'
-import { RouteProblem, type Warning, warning } from './problems.ts'
-import { MEMBER_UNHEEDED } from './unheeded.ts'
-import { countOf, flagOf, isObject, type Json, textOf } from './read.ts'
+import { type Exclusions, type Location, checkExclusions } from './location.ts'
+import { type DateTime, type Format, parse, readMembers } from './parts.ts'
+import { RouteProblem, type Warning } from './problems.ts'
+import { isObject, type Json } from './read.ts'
+import { readOptions } from './unheeded.ts'
 
 /** A route request whose members have been read and checked. */
-export interface RouteRequest {
+export interface RouteRequest extends AnswerForm, Exclusions {
   readonly locations: readonly Location[]
   readonly mode: Mode
   readonly options: CostOptions
-  readonly units: Units
-  /** The requested language; the answer may fall back to another one. */
-  readonly language: string | null
-  readonly directions: 'none' | 'maneuvers' | 'instructions'
-  /** Whether leaving a roundabout is a separate maneuver. */
-  readonly roundaboutExits: boolean
-  /** Whether legs name their countries and the borders between them. */
-  readonly adminCrossings: boolean
-  readonly id: string | null
-  readonly alternates: number
-  readonly excludeLocations: readonly Location[]
-  readonly excludePolygons: readonly Ring[]
   readonly dateTime: DateTime | null
   readonly format: Format
   /** The format of lines in Valhalla's answer format. */
   readonly shapeFormat: Geometry
-  readonly osrm: OsrmOptions
-  readonly recostings: readonly RequestedRecosting[]
   readonly warnings: readonly Warning[]
   /** For a tour: index in the request of each location, in the order of the tour. */
   readonly order?: readonly number[]
@@ -85,62 +50,38 @@ export function readRequest(text: string, limits: Limits): RouteRequest {
   return checkRequest(parse(text), limits)
 }
 
+const MEMBERS = {
+  formats: ['json', 'osrm', 'gpx'],
+  lists: { locations: 130 },
+  shape: 'polyline6',
+  hasWaiting: true,
+} as const
+
 /** Checks a request that was read as JSON. */
 export function checkRequest(body: Json, limits: Limits, rules: RequestRules = ROUTE): RouteRequest {
-  const request = isObject(body.directions_options) ? { ...body, ...directionsOf(body.directions_options) } : body
-  const warnings: Warning[] = []
-  const format = readFormat(request, warnings)
-  const { mode, given, transit } = readCosting(request, warnings)
-  const dateTime = readDateTime(request.date_time)
-  const shapeFormat = readShapeFormat(request.shape_format)
-  const locations = readLocations(request.locations, 130, limits)
-  if (locations.some(({ ignoresWaiting }) => ignoresWaiting)) warnings.push(warning(203))
-  checkClosures(given, locations)
-  const exclusions = readExclusions(request, limits, warnings)
+  const old = body.directions_options
+  const request = isObject(old) ? { ...body, ...oldMembers(old) } : body
+  const members = readMembers(request, MEMBERS, limits)
+  const { mode, transit, dateTime, format, shapeFormat, exclusions, warnings } = members
+  const { locations } = members.places
   if (locations.length === 0) throw new RouteProblem(rules.empty)
   if (locations.length < 2) throw new RouteProblem(120)
   if (mode === null) throw new RouteProblem(124)
-  const options = readOptions(request, { mode, given }, exclusions, { limits, warnings })
+  const options = readOptions(request, { mode, given: members.given }, { limits, warnings })
+  checkExclusions(exclusions, limits)
   rules.checkExtent(locations, mode, limits)
   if (transit) throw rules.transit()
-  return {
-    locations,
-    mode,
-    options,
-    units: readUnits(request),
-    language: textOf(request.language),
-    directions: readDirections(request),
-    roundaboutExits: flagOf(request.roundabout_exits) ?? true,
-    adminCrossings: flagOf(request.admin_crossings) === true,
-    id: textOf(request.id),
-    alternates: readAlternates(request, rules.hasAlternates ? locations.length : 0, limits, warnings),
-    ...exclusions,
-    dateTime,
-    format,
-    shapeFormat,
-    osrm: readOsrm(request, shapeFormat),
-    recostings: readRecostings(request.recostings),
-    warnings,
-  }
+  const mostAlternates = rules.hasAlternates && locations.length === 2 ? limits.alternates : null
+  const form = readForm(request, { shapeFormat, mostAlternates, warnings })
+  return { locations, mode, options, ...form, ...exclusions, dateTime, format, shapeFormat, warnings }
 }
 
-function readAlternates(request: Json, stops: number, limits: Limits, warnings: Warning[]): number {
-  const paths = countOf(request.best_paths)
-  if (paths !== null) warnings.push(warning(103))
-  const asked = paths === null ? (countOf(request.alternates) ?? 0) : Math.max(0, paths - 1)
-  const most = stops === 2 ? limits.alternates : 0
-  if (asked > most) {
-    const why = stops === 2 ? `there are at most ${most}` : 'only routes between two locations have them'
-    warnings.push({ code: MEMBER_UNHEEDED, text: `"alternates" asks for ${asked}: ${why}` })
-  }
-  return Math.min(asked, most)
+/** Members in `directions_options`, their old position. */
+function oldMembers(old: Json): Json {
+  return Object.fromEntries(Object.entries(old).filter(([name]) => MOVED.has(name)))
 }
 
-function readDirections(request: Json): RouteRequest['directions'] {
-  const said = request.directions_type
-  if (said === 'none' || said === 'maneuvers' || said === 'instructions') return said
-  return flagOf(request.narrative) === false ? 'none' : 'instructions'
-}
+const MOVED = new Set(['units', 'narrative', 'format', 'language'])
 
 function checkExtent(locations: readonly Location[], mode: Mode, limits: Limits): void {
   const most = limits.modes[mode]

@@ -1,8 +1,9 @@
-import { optionFaults, type Mode } from '../cost/options.ts'
+import { type CostOptions, costOptions, optionFaults, type Mode } from '../cost/options.ts'
+import { PROFILES } from '../cost/profiles/index.ts'
 import { isSpoken, languageOf } from '../narrate/languages/index.ts'
 import type { Limits } from './limits.ts'
-import type { Warning } from './problems.ts'
-import { flagOf, isObject, type Json, numberOf, textOf } from './read.ts'
+import { type Warning, warning } from './problems.ts'
+import { flagOf, integerOf, isObject, type Json, numberOf, textOf } from './read.ts'
 
 /** Our own warning numbers: Valhalla's end at 599, and it has none for these cases. */
 export const MEMBER_UNHEEDED = 900
@@ -59,19 +60,24 @@ const FILTER_MEMBERS: Members = {
 const OPTIONS: Members = { ignore_closures: { asks: isOn, instead: NO_CLOSURES } }
 
 /**
- * A warning for each ignored part of a request: documented members without an effect, options that the costing does not
- * have, and values out of bounds, which become the default.
+ * Reads the options of the costing, with a warning for each ignored part of the request: documented members without an
+ * effect, options that the costing does not have, and values out of bounds, which become the default.
  */
-export function unheeded(request: Json, { mode, given }: { mode: Mode; given: Json }, limits: Limits): Warning[] {
-  const locations = LISTS.flatMap((name) => (Array.isArray(request[name]) ? request[name].filter(isObject) : []))
-  const filters = locations.flatMap(({ search_filter: filter }) => (isObject(filter) ? [filter] : []))
-  const warnings = [
-    ...unheededOf(MEMBERS, [request]),
-    ...unheededOf(LOCATION_MEMBERS, locations),
-    ...unheededOf(FILTER_MEMBERS, filters),
-    ...unheededOf(OPTIONS, [given]),
-  ]
-  if (textOf(request.format) !== 'osrm') warnings.push(...unheededOf(OSRM_MEMBERS, [request]))
+export function readOptions(
+  request: Json,
+  { mode, given }: { mode: Mode; given: Json },
+  { limits, warnings }: { limits: Limits; warnings: Warning[] },
+): CostOptions {
+  const members = unheededMembers(request, given)
+  const options = costOptions(mode, given)
+  const { unknown, outOfBounds, withoutEffect } = optionFaults(mode, given, options)
+  // For OSRM requests there is no warning: OSRM has no such restriction.
+  const isOfOsrm = Array.isArray(request.unheeded)
+  if (!isOfOsrm && HARD_EXCLUSIONS.some((name) => options[name] === true)) warnings.push(warning(208))
+  if (PROFILES[mode].family === 'motor' && isOn(given.disable_hierarchy_pruning)) warnings.push(warning(205))
+  if (isObject(given.hierarchy_limits) && Object.values(given.hierarchy_limits).some(isLimited))
+    warnings.push(warning(209))
+  warnings.push(...members)
   if (isOn(given.ignore_construction) && limits.construction !== true) {
     warnings.push(ignored('ignore_construction', 'this network was built without streets under construction'))
   }
@@ -81,7 +87,6 @@ export function unheeded(request: Json, { mode, given }: { mode: Mode; given: Js
       warnings.push(ignored(String(name).slice(0, LONGEST_NAME), 'the answer is as without it'))
   }
   if (textOf(request.costing) === 'bikeshare') warnings.push(ignored('bikeshare', 'the answer is that of a pedestrian'))
-  const { unknown, outOfBounds, withoutEffect } = optionFaults(mode, given)
   for (const { name, instead } of withoutEffect) warnings.push(ignored(name, instead))
   if (unknown.length > 0) {
     const text = `${quoted(unknown)}: costing ${mode} has no such option, ignoring it`
@@ -91,7 +96,30 @@ export function unheeded(request: Json, { mode, given }: { mode: Mode; given: Js
     const text = `"${name}" is out of bounds or of the wrong type, using its default ${String(fallback)}`
     warnings.push({ code: OPTION_OUT_OF_BOUNDS, text })
   }
-  return warnings
+  return options
+}
+
+/** Valhalla 3.6 warns that its default configuration ignores these, but applies them. They are applied here, too. */
+const HARD_EXCLUSIONS = ['exclude_bridges', 'exclude_tolls', 'exclude_tunnels', 'exclude_highways', 'exclude_ferries']
+
+/** Whether a level limits the expansion of searches on small streets, which has no effect here. */
+function isLimited(level: unknown): boolean {
+  return (
+    isObject(level) && (integerOf(level.max_up_transitions) !== null || numberOf(level.expand_within_distance) !== null)
+  )
+}
+
+/** Warnings for documented members without an effect. */
+function unheededMembers(request: Json, given: Json): Warning[] {
+  const locations = LISTS.flatMap((name) => (Array.isArray(request[name]) ? request[name].filter(isObject) : []))
+  const filters = locations.flatMap(({ search_filter: filter }) => (isObject(filter) ? [filter] : []))
+  return [
+    ...unheededOf(MEMBERS, [request]),
+    ...unheededOf(LOCATION_MEMBERS, locations),
+    ...unheededOf(FILTER_MEMBERS, filters),
+    ...unheededOf(OPTIONS, [given]),
+    ...(textOf(request.format) === 'osrm' ? [] : unheededOf(OSRM_MEMBERS, [request])),
+  ]
 }
 
 /** Warning about a U-turn at a location whose type forbids it. */

@@ -33,7 +33,6 @@ export class CountryList {
     return this.#graph.countryText.length > 0
   }
 
-  /** Index of the country of an edge. */
   indexOf(edge: number): number {
     const { shapeCountry, edgeShape } = this.#graph
     const number = shapeCountry[edgeShape[edge]!]!

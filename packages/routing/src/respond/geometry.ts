@@ -4,6 +4,19 @@ import { encodeLine, type Line } from '../geometry/polyline.ts'
 /** Formats of lines in answers: polylines with six or five decimals, GeoJSON, or none. */
 export type Geometry = 'polyline6' | 'polyline5' | 'geojson' | 'no_shape'
 
+const NAMES: Readonly<Record<string, Geometry>> = {
+  polyline: 'polyline5',
+  polyline5: 'polyline5',
+  polyline6: 'polyline6',
+  geojson: 'geojson',
+  no_shape: 'no_shape',
+}
+
+/** The format of lines with a name in a request, OSRM's `polyline` included; null for any other value. */
+export function geometryOf(name: unknown): Geometry | null {
+  return typeof name === 'string' && Object.hasOwn(NAMES, name) ? NAMES[name]! : null
+}
+
 /** A line of GeoJSON. */
 export interface LineString {
   readonly type: 'LineString'

@@ -1,10 +1,10 @@
-import { Access, RoadClass, Use } from '../graph/attributes.ts'
+import { RoadClass, Use } from '../graph/attributes.ts'
 import { get, isForLocals, TrafficField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Name, TextReader } from '../graph/texts.ts'
 import { Kind, type Maneuver } from '../guide/maneuver.ts'
 import type { Signs, SignText } from '../guide/signs.ts'
-import type { TravelMode } from '../cost/profile.ts'
+import { type TravelMode, TRAVEL_ACCESS } from '../cost/profile.ts'
 import type { GuidedLeg, Step } from '../guide/steps.ts'
 import type { Line } from '../geometry/polyline.ts'
 import type { Recosting } from '../path/recost.ts'
@@ -170,7 +170,7 @@ function intersectionsOf({ graph }: OsrmSource, told: ToldLeg, maneuver: Maneuve
     if (step !== undefined) arms.push({ bearing: step.beginHeading, entry: true, role: 'out' })
     if (step !== undefined && node > 0) {
       for (const { heading, out } of guided.crossings(node)) {
-        arms.push({ bearing: heading, entry: (out & ACCESS[step.travelMode]) !== 0, role: null })
+        arms.push({ bearing: heading, entry: (out & TRAVEL_ACCESS[step.travelMode]) !== 0, role: null })
       }
     }
     if (before !== undefined) arms.push({ bearing: (before.endHeading + 180) % 360, entry: arrives, role: 'in' })
@@ -197,19 +197,13 @@ function intersectionsOf({ graph }: OsrmSource, told: ToldLeg, maneuver: Maneuve
   })
 }
 
-const ACCESS: Readonly<Record<TravelMode, number>> = {
-  drive: Access.car,
-  bicycle: Access.bicycle,
-  pedestrian: Access.foot,
-}
-
 function classesOf(graph: Graph, { edge, roadClass, use, toll, travelMode }: Step): string[] {
   return [
     ...(get(graph.edgeTraffic[edge]!, TrafficField.tunnel) === 1 ? ['tunnel'] : []),
     ...(toll ? ['toll'] : []),
     ...(roadClass === RoadClass.motorway ? ['motorway'] : []),
     ...(use === Use.ferry ? ['ferry'] : []),
-    ...(isForLocals(graph, edge, ACCESS[travelMode]) ? ['restricted'] : []),
+    ...(isForLocals(graph, edge, TRAVEL_ACCESS[travelMode]) ? ['restricted'] : []),
   ]
 }
 

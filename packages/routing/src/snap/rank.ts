@@ -9,10 +9,8 @@ const FILTERED_METERS = 3600
 /** Penalty in seconds of candidates on other streets than the named one. */
 const STREET_PENALTY = 600
 
-/** Criteria of the ranking. */
 interface Ranking {
   readonly mode: Mode
-  /** Whether distances count. */
   readonly byDistance: boolean
   /** Whether an edge is on the named street. */
   readonly isOnStreet: (edge: number) => boolean

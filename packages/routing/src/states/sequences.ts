@@ -23,7 +23,6 @@ export interface Step {
  * Corasick, 1975). A state represents at least two edges; an edge without such a history has no state.
  */
 export class SequenceAutomaton {
-  /** Edge of each state. */
   readonly edges: number[] = []
   readonly #states = new Map<string, number>()
   readonly #paths: (readonly number[])[] = []
@@ -42,7 +41,6 @@ export class SequenceAutomaton {
     }
   }
 
-  /** Whether an edge begins a sequence. */
   begins(edge: number): boolean {
     return this.#first.has(edge)
   }

@@ -5,7 +5,7 @@ import { ANY_SIZE, type Graph } from '../graph/graph.ts'
 import { timedOpenings } from '../graph/timed.ts'
 import { firstAtLeast } from '../graph/first-at-least.ts'
 import type { ArcGraph } from '../search/search.ts'
-import { Uint16List, Uint32List } from '../graph/lists.ts'
+import { NumberList } from '../graph/lists.ts'
 import { type Sequence, SequenceAutomaton, type Step } from './sequences.ts'
 
 /** Modes of each family, as bits; `any` are modes with unrestricted access. */
@@ -69,12 +69,10 @@ export class StateGraph implements ArcGraph, StateArrays {
     ruledArc.forEach((arc, i) => this.#rules.set(arc, arcRule[i]!))
   }
 
-  /** Edge of a state. */
   edgeOf(state: number): number {
     return state < this.#edgeCount ? state : this.sequenceEdge[state - this.#edgeCount]!
   }
 
-  /** Additional states of an edge. */
   furtherStates(edge: number): readonly number[] {
     return this.#further.get(edge) ?? NO_STATES
   }
@@ -112,11 +110,11 @@ export function buildStateGraph(graph: Graph): StateGraph {
   const plain = graph.edgeCount
   const count = plain + automaton.edges.length
   const firstOut = new Uint32Array(count + 1)
-  const head = new Uint32List()
-  const ruledArc = new Uint32List()
-  const arcRule = new Uint16List()
-  const sizedArc = new Uint32List()
-  const sizedArcRule = new Uint32List()
+  const head = new NumberList(new Uint32Array())
+  const ruledArc = new NumberList(new Uint32Array())
+  const arcRule = new NumberList(new Uint16Array())
+  const sizedArc = new NumberList(new Uint32Array())
+  const sizedArcRule = new NumberList(new Uint32Array())
   for (let state = 0; state < count; state++) {
     const edge = state < plain ? state : automaton.edges[state - plain]!
     const node = graph.edgeHead[edge]!

@@ -103,7 +103,6 @@ export class StateWeights {
     return (this.#seconds[arc] = turn + this.edgeSeconds(to))
   }
 
-  /** Seconds of a whole edge. */
   edgeSeconds(edge: number): number {
     const known = this.#edgeSeconds[edge]!
     return known > 0 ? known : (this.#edgeSeconds[edge] = this.costing.edgeSeconds(edge))

@@ -6,7 +6,8 @@ import type { TripStop } from '../path/legs.ts'
 import { Schedule } from '../path/schedule.ts'
 import { RouteProblem } from '../request/problems.ts'
 import type { RouteRequest } from '../request/request.ts'
-import { checkRegions, routeOf } from '../route.ts'
+import { answerOf } from '../respond/answer.ts'
+import { checkRegions, findRoute } from '../route.ts'
 import { orderOf, type TourEnds } from './order.ts'
 import type { TourRequest } from './request.ts'
 
@@ -45,7 +46,8 @@ export function* tourOf(ground: Ground, { route, ends }: TourRequest, mayWait: b
   // A tour begins and ends with a leg, regardless of the types of its stops.
   const ordered = <T extends { readonly type: TripStop['type'] }>(list: readonly T[]): T[] =>
     order.map((i, at) => (isEnd(at) ? { ...list[i]!, type: 'break' } : list[i]!))
-  yield JSON.stringify(routeOf(ground, { ...route, locations: ordered(locations), order }, ordered(stops)))
+  const request = { ...route, locations: ordered(locations), order }
+  yield JSON.stringify(answerOf(findRoute(ground, request, ordered(stops))))
 }
 
 /** Snaps the stops; a fixed first stop is only left, and a fixed last stop is only arrived at. */

@@ -76,7 +76,7 @@ export const ServiceVariables = {
   HOST: Type.String({ default: '127.0.0.1', description: 'Address to listen on.' }),
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',
-    description: 'Least level that is logged.',
+    description: 'Minimum level of logged entries.',
   }),
   DRAIN_TIMEOUT_MS: Type.Integer({
     default: 10_000,
@@ -133,14 +133,14 @@ export const EveryApp = {
       default: 20_000,
       minimum: 0,
       maximum: 30_000,
-      description: 'How long a key is believed without looking it up again (all apps but the console).',
+      description: 'Time for which a checked key is cached (all apps but the console).',
       formerly: 'TERRANE_KEYS_CACHE_MS',
     }),
     graceMs: Type.Integer({
       default: 20_000,
       minimum: 0,
       maximum: 3_600_000,
-      description: 'How much longer a good key is believed while the database does not answer; after that 503.',
+      description: 'Further time for which a valid key is accepted while the database does not answer; then 503.',
       formerly: 'TERRANE_KEYS_GRACE_MS',
     }),
   }),

@@ -42,7 +42,6 @@ interface BusLine {
   readonly from: string
   readonly to: string
   readonly colour: string
-  /** Ways in order. */
   readonly ways: readonly number[]
   readonly stops: readonly (readonly [name: string, column: number, row: number])[]
 }

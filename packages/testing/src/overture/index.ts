@@ -16,7 +16,6 @@ export interface OvertureFeature {
   readonly levels: number | null
 }
 
-/** WKB of a point, line, polygon, or of one polygon as a multipolygon. */
 function wkbOf(type: 'point' | 'line' | 'polygon' | 'multipolygon', positions: readonly Position[]): Uint8Array {
   const bytes: number[] = []
   const u32 = (value: number) => bytes.push(value & 255, (value >> 8) & 255, (value >> 16) & 255, (value >> 24) & 255)

@@ -35,7 +35,7 @@ interface DialOptions {
  */
 const FAKE = 240
 
-/** Which hosts may be dialled, and the names behind the placeholder addresses. */
+/** Hosts that may be dialled, and the names behind the placeholder addresses. */
 export class Reach {
   readonly #listed: readonly string[]
   readonly #fake = new Map<string, string>()

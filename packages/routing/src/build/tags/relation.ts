@@ -17,7 +17,6 @@ export type RelationFacts =
       /** Whether every other turn is forbidden instead. */
       readonly only: boolean
       readonly turn: RestrictedTurn
-      /** Modes it applies to. */
       readonly modes: number
       /** Time conditions; null for a permanent restriction. */
       readonly conditions: string | null

@@ -13,7 +13,6 @@ import { DIRECTION_OF, DISMOUNT, isGateOpening, openingHours, SPEED_KEYS, TIMED_
 export interface UnreadTag {
   /** The key and the case: `access:conditional=no @ (sunset-sunrise)`. */
   readonly text: string
-  /** Modes that it applies to. */
   readonly modes: number
 }
 

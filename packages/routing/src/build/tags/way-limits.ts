@@ -14,7 +14,6 @@ export interface WayLimit {
   readonly direction: number
   /** Whether local traffic is exempt. */
   readonly exceptDestination: boolean
-  /** Modes that it applies to. */
   readonly modes: number
 }
 

@@ -230,7 +230,6 @@ export const SPEED_KEYS = [
   ['maxspeed:hgv', truck],
 ] as const
 
-/** Rules for timed speed limits. */
 function speedRules(tags: Tags): TimedRule[] {
   return SPEED_KEYS.flatMap(([key, modes]) =>
     DIRECTIONS.flatMap(([suffix, direction]) =>

@@ -18,7 +18,6 @@ const SURFACE_SHARE: Readonly<Record<number, number>> = {
 /** Metres that count as a second in the preference for short routes. */
 const METERS_PER_SECOND = 16
 
-/** A figure of an edge. */
 type EdgeFigure = (edge: EdgeView) => number
 
 const usualSpeed: EdgeFigure = (edge) => edge.speed
@@ -47,7 +46,6 @@ export function motorFactors(options: OptionReader, allowedSpeed = usualSpeed) {
     speed: (edge: EdgeView) => fixed || Math.min(allowedSpeed(edge), top),
     density: (edge: EdgeView) => 0.85 + 0.025 * edge.density,
     highways: (edge: EdgeView) => highway * HIGHWAY_SHARE[edge.roadClass]!,
-    /** Roughness of the surface. */
     surface: (edge: EdgeView) => SURFACE_SHARE[edge.surface]!,
     /** Part of the factor for streets that are faster than the vehicle. */
     overSpeed: (edge: EdgeView) => (fixed > 0 ? 0 : overSpeedPenalty * Math.max(0, allowedSpeed(edge) - top)),

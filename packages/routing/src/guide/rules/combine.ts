@@ -11,8 +11,8 @@ import {
 } from '../maneuver.ts'
 import { allCommon, commonNames } from '../names.ts'
 import { hasAny } from '../signs.ts'
-import type { GuidedLeg } from '../steps.ts'
-import { isBackward, isForward, junctionAt } from './junction.ts'
+import type { JoinedLeg } from '../steps.ts'
+import { isBackward, isForward } from './junction.ts'
 import { decideKind, SHORT_CONTINUE_METERS } from './kind.ts'
 
 /** Maximum length of a part inside a crossing, and of a turn channel, in metres. */
@@ -23,7 +23,7 @@ const SHORT_CHANNEL_METERS = 36
 
 /** Three consecutive maneuvers; the first two are the same at the beginning of the leg. */
 interface Window {
-  readonly leg: GuidedLeg
+  readonly leg: JoinedLeg
   readonly maneuvers: readonly Maneuver[]
   readonly before: Maneuver
   readonly current: Maneuver
@@ -53,7 +53,7 @@ const RULES: readonly Rule[] = [
 ]
 
 /** Joins maneuvers that a traveller perceives as one, until no more can be joined. */
-export function combineManeuvers(leg: GuidedLeg, given: readonly Maneuver[]): Maneuver[] {
+export function combineManeuvers(leg: JoinedLeg, given: readonly Maneuver[]): Maneuver[] {
   let maneuvers = [...given]
   for (let changed = true; changed;) {
     changed = false
@@ -188,7 +188,7 @@ function crossingPart({ leg, before, current, next, first }: Window): Outcome {
   return 'absorb'
 }
 
-function decideAgain(leg: GuidedLeg, next: Maneuver, first: boolean): void {
+function decideAgain(leg: JoinedLeg, next: Maneuver, first: boolean): void {
   next.kind = first ? Kind.start : Kind.none
   decideKind(leg, next, true)
 }
@@ -208,9 +208,9 @@ function turnChannel(window: Window): Outcome {
 }
 
 function endsAsTurn({ leg, current }: Window): boolean {
-  const junction = junctionAt(leg, current.endNode, current.travelMode)
+  const junction = leg.junctions[current.endNode] ?? null
   if (junction === null || current.meters > MOST_CHANNEL_METERS) return false
-  if (junction.view.someOpen((_, degrees) => isForward(degrees))) return false
+  if (junction.view.as(current.travelMode).someOpen((_, degrees) => isForward(degrees))) return false
   return junction.degrees >= 290 || junction.degrees <= 70 || current.meters < SHORT_CHANNEL_METERS
 }
 
@@ -240,7 +240,7 @@ function sameStreet({ leg, current, next }: Window): Outcome {
 function ramps({ leg, current, next }: Window): Outcome {
   if (!current.ramp || !next.ramp || next.fork || current.internal || next.internal) return undefined
   if (next.kind === Kind.rampStraight) return 'extend'
-  const view = junctionAt(leg, next.beginNode, next.travelMode)?.view
+  const view = leg.junctions[next.beginNode]?.view.as(next.travelMode)
   if (view === undefined) return undefined
   return !view.someOpen(() => true) || isBackward(view.straightestOpen().degrees) ? 'extend' : undefined
 }
@@ -257,9 +257,9 @@ function obvious(window: Window): Outcome {
 
 function isObvious({ leg, maneuvers, current, next }: Window): boolean {
   if (next.kind !== Kind.continue) return false
-  const junction = junctionAt(leg, next.beginNode, next.travelMode)
+  const junction = leg.junctions[next.beginNode] ?? null
   if (junction === null) return false
-  const { view } = junction
+  const view = junction.view.as(next.travelMode)
   if (!view.someTravelled()) return true
   if (next.signs.exitNumbers.length > 0) return false
   if (current.ramp && current.fork && !current.includesObvious) {

@@ -3,24 +3,19 @@ import { Intersection, NodeType, RoadClass, Use } from '../../graph/attributes.t
 import { get, NodeField } from '../../graph/fields.ts'
 import { bend, CrossingView } from '../crossings.ts'
 import type { TravelMode } from '../../cost/profile.ts'
-import type { GuidedLeg, Junction, Step } from '../steps.ts'
+import type { GuidedLeg, JoinedLeg, Junction, Step } from '../steps.ts'
 
-/** The junction at a node, as seen on arrival; null at the start and the end of the leg. Created once. */
-export function junctionAt(leg: GuidedLeg, node: number, mode?: TravelMode): Junction | null {
-  const before = leg.steps[node - 1]
-  const after = leg.steps[node]
-  if (before === undefined || after === undefined) return null
-  if (mode === undefined || mode === before.travelMode) {
-    return (leg.junctions[node] ??= junctionBetween(leg, node, { before, after, mode: before.travelMode }))
-  }
-  return junctionBetween(leg, node, { before, after, mode })
+/** A leg with the junctions at its nodes. */
+export function withJunctions(leg: GuidedLeg): JoinedLeg {
+  const { steps } = leg
+  const junctions = [...steps, null].map((after, node) => {
+    const before = steps[node - 1]
+    return before === undefined || after === null ? null : junctionBetween(leg, node, before, after)
+  })
+  return { ...leg, junctions }
 }
 
-function junctionBetween(
-  leg: GuidedLeg,
-  node: number,
-  { before, after, mode }: { readonly before: Step; readonly after: Step; readonly mode: TravelMode },
-): Junction {
+function junctionBetween(leg: GuidedLeg, node: number, before: Step, after: Step): Junction {
   const info = leg.nodeInfo[node]!
   return {
     leg,
@@ -28,7 +23,7 @@ function junctionBetween(
     before,
     after,
     degrees: turnDegrees(before.endHeading, after.beginHeading),
-    view: new CrossingView(leg.crossings(node), before.endHeading, mode),
+    view: new CrossingView(leg.crossings(node), before.endHeading, before.travelMode),
     motorwayJunction: get(info, NodeField.type) === NodeType.motorwayJunction,
     fork: get(info, NodeField.intersection) === Intersection.fork,
   }

@@ -1,6 +1,6 @@
 import { RoadClass, Turn, turnOf, Use } from '../../graph/attributes.ts'
 import { Kind, type Maneuver } from '../maneuver.ts'
-import type { Junction, GuidedLeg } from '../steps.ts'
+import type { Junction, JoinedLeg } from '../steps.ts'
 import { apart } from '../crossings.ts'
 import {
   hasSignificantForward,
@@ -8,7 +8,6 @@ import {
   isForward,
   isNearStraight,
   isSignificant,
-  junctionAt,
   tellsRoundabouts,
 } from './junction.ts'
 
@@ -20,9 +19,9 @@ const SIMILAR_STRAIGHT_DEGREES = 30
  * Sets the kind of a maneuver, unless it is set already. With `undecidedParts`, parts of crossings and turn channels
  * stay undecided, because they may become part of the next maneuver.
  */
-export function decideKind(leg: GuidedLeg, maneuver: Maneuver, undecidedParts: boolean): void {
+export function decideKind(leg: JoinedLeg, maneuver: Maneuver, undecidedParts: boolean): void {
   if (maneuver.kind !== Kind.none) return
-  const junction = junctionAt(leg, maneuver.beginNode)
+  const junction = leg.junctions[maneuver.beginNode] ?? null
   if (maneuver.roundabout) maneuver.kind = Kind.roundaboutEnter
   else if (junction !== null && tellsRoundabouts(junction.before.travelMode) && junction.before.roundabout) {
     maneuver.kind = Kind.roundaboutExit
@@ -37,7 +36,7 @@ function bySide({ direction }: Maneuver, left: number, right: number): number | 
   return direction === 'keepRight' || direction === 'right' ? right : null
 }
 
-function rampKind(leg: GuidedLeg, junction: Junction | null, maneuver: Maneuver): number | null {
+function rampKind(leg: JoinedLeg, junction: Junction | null, maneuver: Maneuver): number | null {
   if (!maneuver.ramp || junction === null) return null
   const { before } = junction
   const keeps = maneuver.direction === 'keepRight' || maneuver.direction === 'keepLeft'
@@ -55,7 +54,7 @@ function rampKind(leg: GuidedLeg, junction: Junction | null, maneuver: Maneuver)
 }
 
 /** Whether a ramp ends on a motorway. */
-function leadsToHighway({ steps }: GuidedLeg, maneuver: Maneuver): boolean {
+function leadsToHighway({ steps }: JoinedLeg, maneuver: Maneuver): boolean {
   const next = steps
     .slice(maneuver.endNode)
     .find(({ use, internal }) => use !== Use.ramp && use !== Use.turnChannel && !internal)
@@ -145,7 +144,7 @@ function isHardlyATurn(junction: Junction, maneuver: Maneuver, right: boolean): 
 /** A turn to a side: slight or sharp when another street is nearer to a right angle. */
 function sideKind(junction: Junction, maneuver: Maneuver, right: boolean): number {
   const plain = right ? Kind.right : Kind.left
-  const view = junctionAt(junction.leg, junction.node, maneuver.travelMode)!.view
+  const view = junction.view.as(maneuver.travelMode)
   if (!view.someOpen(() => true)) return plain
   const squarest = view.sharpestTo(right, maneuver.turnDegrees)
   if (squarest === maneuver.turnDegrees) return plain

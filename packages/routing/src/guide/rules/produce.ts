@@ -4,9 +4,9 @@ import { directionBetween, type Direction, directionOf, Kind, type Maneuver, new
 import { commonNames } from '../names.ts'
 import { addSigns } from '../signs.ts'
 import type { TravelMode } from '../../cost/profile.ts'
-import type { GuidedLeg, Junction, Step } from '../steps.ts'
+import type { JoinedLeg, Junction, Step } from '../steps.ts'
 import { coversStepBefore } from './divide.ts'
-import { isFootway, isStraightest, junctionAt, tellsRoundabouts } from './junction.ts'
+import { isFootway, isStraightest, tellsRoundabouts } from './junction.ts'
 import { decideKind } from './kind.ts'
 
 /** Minimum length of stairs that are announced, in metres. */
@@ -23,12 +23,12 @@ export interface Sides {
 /**
  * Divides a leg into maneuvers, from the end to the beginning, because an instruction depends on the steps after it.
  */
-export function produceManeuvers(leg: GuidedLeg, sides: Sides): Maneuver[] {
+export function produceManeuvers(leg: JoinedLeg, sides: Sides): Maneuver[] {
   const last = leg.steps.length
   const maneuvers = [arrival(leg, sides.destination)]
   let current = beginManeuver(leg, last)
   for (let node = last - 1; node > 0; node--) {
-    const junction = junctionAt(leg, node)!
+    const junction = leg.junctions[node]!
     if (coversStepBefore(junction, current)) {
       coverStep(leg, current, node)
     } else {
@@ -46,7 +46,7 @@ export function produceManeuvers(leg: GuidedLeg, sides: Sides): Maneuver[] {
   return maneuvers.toReversed()
 }
 
-function arrival({ steps }: GuidedLeg, side: Sides['destination']): Maneuver {
+function arrival({ steps }: JoinedLeg, side: Sides['destination']): Maneuver {
   const { endShape, travelMode, travelType } = steps.at(-1)!
   const kind = side === 'left' ? Kind.destinationLeft : side === 'right' ? Kind.destinationRight : Kind.destination
   const node = steps.length
@@ -63,7 +63,7 @@ function arrival({ steps }: GuidedLeg, side: Sides['destination']): Maneuver {
 }
 
 /** Begins a maneuver that ends at a node, with the step before it. */
-function beginManeuver(leg: GuidedLeg, node: number): Maneuver {
+function beginManeuver(leg: JoinedLeg, node: number): Maneuver {
   const before = leg.steps[node - 1]!
   const { use } = before
   const roundabout = tellsRoundabouts(before.travelMode) && before.roundabout
@@ -92,7 +92,7 @@ function beginManeuver(leg: GuidedLeg, node: number): Maneuver {
 }
 
 /** Adds the step before a node to a maneuver. */
-function coverStep(leg: GuidedLeg, maneuver: Maneuver, node: number): void {
+function coverStep(leg: JoinedLeg, maneuver: Maneuver, node: number): void {
   const before = leg.steps[node - 1]!
   const turn = turnInside(leg, node)
   const nameless = maneuver.names.length === 0 && !maneuver.internal
@@ -110,7 +110,7 @@ function coverStep(leg: GuidedLeg, maneuver: Maneuver, node: number): void {
 }
 
 /** Direction of the turn onto the step before a node. */
-function turnInside({ steps }: GuidedLeg, node: number): Direction {
+function turnInside({ steps }: JoinedLeg, node: number): Direction {
   const earlier = steps[node - 2]
   return earlier === undefined ? 'keepStraight' : directionBetween(earlier.endHeading, steps[node - 1]!.beginHeading)
 }
@@ -121,20 +121,20 @@ export function basicSeconds(mode: TravelMode, { meters, speed }: Step): number 
 }
 
 /** Number of roundabout exits that the route passes at a node: the exits on the outside, which is the driving side. */
-function exitsPassed(leg: GuidedLeg, node: number): number {
+function exitsPassed(leg: JoinedLeg, node: number): number {
   const before = leg.steps[node - 1]!
   const isRoad = before.use === Use.road || before.use === Use.serviceRoad
   const mode = before.travelMode === 'bicycle' && isRoad ? 'drive' : before.travelMode
-  const junction = junctionAt(leg, node, mode)
+  const junction = leg.junctions[node] ?? null
   if (junction === null) return 0
-  const { right, left } = junction.view.sides(junction.degrees)
+  const { right, left } = junction.view.as(mode).sides(junction.degrees)
   return before.driveOnRight ? right.open : left.open
 }
 
 /** Completes a maneuver that begins at a node. */
-function finishManeuver(leg: GuidedLeg, maneuver: Maneuver, node: number): void {
+function finishManeuver(leg: JoinedLeg, maneuver: Maneuver, node: number): void {
   const after = leg.steps[node]!
-  const junction = junctionAt(leg, node)
+  const junction = leg.junctions[node] ?? null
   const type = get(leg.nodeInfo[node]!, NodeField.type)
   maneuver.beginNode = node
   maneuver.beginShape = after.beginShape
@@ -163,19 +163,19 @@ function finishManeuver(leg: GuidedLeg, maneuver: Maneuver, node: number): void 
 }
 
 /** Seconds from the beginning of a leg to a node. */
-export function secondsAt({ steps }: GuidedLeg, node: number): number {
+export function secondsAt({ steps }: JoinedLeg, node: number): number {
   return steps[node - 1]?.seconds ?? 0
 }
 
 /** Direction of a maneuver, relative to the other streets at the junction. */
 function relativeDirection(junction: Junction, maneuver: Maneuver): Direction {
-  const { leg, node, view } = junction
+  const { view } = junction
   const degrees = maneuver.turnDegrees
   const plain = directionOf(degrees)
   if (plain === 'left' || plain === 'right') {
     const slight = turnOf(degrees) === (plain === 'left' ? Turn.slightLeft : Turn.slightRight)
     const sharper = plain === 'left' ? Turn.left : Turn.right
-    if (!slight || !junctionAt(leg, node, maneuver.travelMode)!.view.someTurn(sharper)) return plain
+    if (!slight || !view.as(maneuver.travelMode).someTurn(sharper)) return plain
     return plain === 'left' ? 'keepLeft' : 'keepRight'
   }
   if (plain !== 'keepStraight') return plain

@@ -3,9 +3,9 @@ import { Use } from '../../graph/attributes.ts'
 import { isDestination, isMerge, Kind, type Maneuver } from '../maneuver.ts'
 import { allCommon, allSame, commonNames } from '../names.ts'
 import { countAmong, countConsecutive, hasAny, hasExit, hasGuide } from '../signs.ts'
-import type { GuidedLeg } from '../steps.ts'
+import type { JoinedLeg } from '../steps.ts'
 import { extend } from './combine.ts'
-import { isNearStraight, junctionAt } from './junction.ts'
+import { isNearStraight } from './junction.ts'
 import { decideKind } from './kind.ts'
 import { basicSeconds, secondsAt } from './produce.ts'
 
@@ -18,7 +18,7 @@ const MOST_LETTERS = 25
 const CUE_NAMES = 2
 
 /** Completes combined maneuvers, in the order of Valhalla 3.6 (`odin/maneuversbuilder.cc`, Build). */
-export function refineManeuvers(leg: GuidedLeg, given: readonly Maneuver[]): Maneuver[] {
+export function refineManeuvers(leg: JoinedLeg, given: readonly Maneuver[]): Maneuver[] {
   const maneuvers = [...given]
   countSigns(maneuvers)
   for (const maneuver of maneuvers) decideKind(leg, maneuver, false)
@@ -68,12 +68,11 @@ function countSigns(maneuvers: readonly Maneuver[]): void {
 }
 
 /** Sets the sides on which streets branch off after the crossing where the maneuver begins. */
-function noteBranches(leg: GuidedLeg, maneuver: Maneuver): void {
+function noteBranches(leg: JoinedLeg, maneuver: Maneuver): void {
   let first = maneuver.beginNode
   while (first < maneuver.endNode && (leg.steps[first]!.internal || leg.steps[first]!.use === Use.turnChannel)) first++
   for (let node = first + 1; node < maneuver.endNode; node++) {
-    const junction = junctionAt(leg, node)
-    if (junction === null) continue
+    const junction = leg.junctions[node]!
     const { right, left } = junction.view.sides(junction.degrees)
     maneuver.branchesRight ||= right.open > 0
     maneuver.branchesLeft ||= left.open > 0
@@ -133,7 +132,7 @@ function signRamps(maneuvers: readonly Maneuver[]): void {
 const MOVABLE = new Set<number>([...TURNS, ...UTURNS, Kind.rampRight, Kind.rampLeft, Kind.stayRight, Kind.stayLeft])
 
 /** Moves a straight step inside a crossing at the beginning of a turn to the previous maneuver. */
-function moveTurnsBehindCrossings(leg: GuidedLeg, maneuvers: readonly Maneuver[]): void {
+function moveTurnsBehindCrossings(leg: JoinedLeg, maneuvers: readonly Maneuver[]): void {
   for (let i = 1; i < maneuvers.length; i++) {
     const before = maneuvers[i - 1]!
     const current = maneuvers[i]!
@@ -148,7 +147,7 @@ function moveTurnsBehindCrossings(leg: GuidedLeg, maneuvers: readonly Maneuver[]
   }
 }
 
-function moveStep(leg: GuidedLeg, before: Maneuver, current: Maneuver): void {
+function moveStep(leg: JoinedLeg, before: Maneuver, current: Maneuver): void {
   const step = leg.steps[current.beginNode]!
   const node = current.beginNode + 1
   before.meters += step.meters

@@ -2,7 +2,7 @@ import { seededRandom } from '@terrane/core'
 import { expect, it } from 'vitest'
 
 import { UNREACHABLE } from '../search.ts'
-import { ArcPacker, FORMAT_SHIFT, middleOfArc, type SearchArcs, weightOfArc } from './arcs.ts'
+import { ArcPacker, Format, FORMAT_SHIFT, middleOfArc, OFFSET, ones, type SearchArcs } from './arcs.ts'
 
 /** Arcs, some of them kept, with weights and middles up to some size. */
 function drawn(count: number, share: number, largest: { weight: number; middle: number }) {
@@ -11,6 +11,20 @@ function drawn(count: number, share: number, largest: { weight: number; middle: 
   const weight = new Int32Array(count).fill(UNREACHABLE)
   for (let arc = 0; arc < count; arc++) if (random() < share) weight[arc] = upTo(largest.weight)
   return { weight, middle: Int32Array.from({ length: count }, () => upTo(largest.middle)) }
+}
+
+/** The weight of a kept arc. */
+function weightOfArc({ index, pool: { words, bytes } }: SearchArcs, arc: number): number {
+  const kept = index[2 * (arc >>> 5)]!
+  const place = index[2 * (arc >>> 5) + 1]!
+  const format = place >>> FORMAT_SHIFT
+  const offset = place & OFFSET
+  const before = ones(kept & ((1 << (arc & 31)) - 1))
+  const low = words[offset + before]!
+  if (format === Format.narrow) return low
+  const above = 2 * (offset + ones(kept))
+  if (format !== Format.widest) return low | (bytes[above + before]! << 16)
+  return low | (bytes[above + 2 * before]! << 16) | (bytes[above + 2 * before + 1]! << 24)
 }
 
 function expectArcs(arcs: SearchArcs, { weight, middle }: { weight: Int32Array; middle: Int32Array }): void {

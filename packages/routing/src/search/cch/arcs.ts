@@ -151,23 +151,15 @@ export function poolOf(words: Uint16Array): ArcPool {
   return { words, bytes: new Uint8Array(words.buffer, words.byteOffset, words.byteLength) }
 }
 
-/** The weight of a kept arc. */
-export function weightOfArc(arcs: SearchArcs, arc: number): number {
-  const { kept, format, offset, before } = placeOf(arcs, arc)
-  const { words, bytes } = arcs.pool
-  const low = words[offset + before]!
-  if (format === Format.narrow) return low
-  const above = 2 * (offset + ones(kept))
-  if (format !== Format.widest) return low | (bytes[above + before]! << 16)
-  return low | (bytes[above + 2 * before]! << 16) | (bytes[above + 2 * before + 1]! << 24)
-}
-
 /** Distance in ranks of a kept arc's middle below its lower rank; 0 for an arc of the input graph. */
 export function middleOfArc(arcs: SearchArcs, arc: number): number {
-  const { kept, format, offset, before } = placeOf(arcs, arc)
+  const kept = arcs.index[2 * (arc >>> 5)]!
+  const place = arcs.index[2 * (arc >>> 5) + 1]!
+  const format = place >>> FORMAT_SHIFT
+  const before = ones(kept & ((1 << (arc & 31)) - 1))
   const { bytes } = arcs.pool
   const count = ones(kept)
-  const first = 2 * offset + count * (format === Format.narrow ? 2 : format === Format.widest ? 4 : 3)
+  const first = 2 * (place & OFFSET) + count * (format === Format.narrow ? 2 : format === Format.widest ? 4 : 3)
   const near = bytes[first + before]!
   if (near < FAR) return near
   const farBytes = format < Format.wider ? 2 : 4
@@ -175,13 +167,6 @@ export function middleOfArc(arcs: SearchArcs, arc: number): number {
   for (let i = 0; i < before; i++) if (bytes[first + i] === FAR) at += farBytes
   const low = bytes[at]! | (bytes[at + 1]! << 8)
   return farBytes === 2 ? low : low | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
-}
-
-/** Offset of the data of an arc's word, and the number of kept arcs before it. */
-function placeOf({ index }: SearchArcs, arc: number) {
-  const kept = index[2 * (arc >>> 5)]!
-  const place = index[2 * (arc >>> 5) + 1]!
-  return { kept, format: place >>> FORMAT_SHIFT, offset: place & OFFSET, before: ones(kept & ((1 << (arc & 31)) - 1)) }
 }
 
 function formatFor(heaviest: number, farthest: number): number {

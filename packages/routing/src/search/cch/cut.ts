@@ -30,7 +30,6 @@ export class Cut {
     this.#weight.fill(0, 0, count)
   }
 
-  /** Adds a node to a place. */
   add(place: number, x: number, y: number): void {
     this.#x[place]! += x
     this.#y[place]! += y
