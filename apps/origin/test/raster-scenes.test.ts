@@ -43,12 +43,13 @@ const item = (hrefs: Readonly<Record<string, string>>) =>
     collection: 'other',
     properties: { datetime: '2025-05-01T10:00:00Z' },
     links: [],
-    assets: Object.fromEntries(
-      Object.entries(hrefs).map(([name, href]) => [
+    assets: Object.fromEntries([
+      ['thumbnail', { href: 'small.jpg', type: 'image/jpeg' }],
+      ...Object.entries(hrefs).map(([name, href]) => [
         name,
         { href, type: 'image/tiff; application=geotiff', 'eo:bands': [{ name, common_name: name }] },
       ]),
-    ),
+    ]),
   })
 
 const vrt = (files: readonly string[]) =>
@@ -183,6 +184,21 @@ describe('a scene of a file for each band', () => {
     expect([...pixels.subarray(0, 4)]).toEqual([77, 77, 77, 255])
   })
 
+  test('has names of its assets, and statistics of each', async () => {
+    const at = 'url=storage://imagery/s/item.json'
+    expect(await (await ask(`/assets?${at}`)).json()).toEqual(['red', 'green', 'blue', 'swir'])
+    expect(await (await ask(`/asset_statistics?${at}&assets=swir&assets=red`)).json()).toMatchObject({
+      swir: { b1: { min: 77, max: 77, description: 'swir' } },
+      red: { b1: { description: 'B04' } },
+    })
+    const all = (await (await ask(`/asset_statistics?${at}`)).json()) as object
+    expect(Object.keys(all)).toEqual(['red', 'green', 'blue', 'swir'])
+    const tiles = (await (await ask('/tiles/WebMercatorQuad?url=storage://imagery/s/visual.json')).json()) as object
+    expect(tiles).toMatchObject({ dataType: 'map', tileMatrixSetLimits: expect.any(Array) })
+    expect(await codeOf(await ask('/assets?url=storage://imagery/s/rgb.tif'))).toEqual([422, 'ITEM_UNREADABLE'])
+    expect(await codeOf(await ask('/assets?url=storage://imagery/none.json'))).toEqual([404, 'RASTER_NOT_FOUND'])
+  })
+
   test('asset_bidx chooses the bands of an asset, in both spellings', async () => {
     const at = 'url=storage://imagery/s/visual.json'
     for (const choice of [
@@ -231,6 +247,49 @@ describe('a scene of a file for each band', () => {
     expect(await codeOf(await ask(away))).toEqual([401, 'UNAUTHORIZED'])
     expect(await codeOf(await ask(away, origin.keys.anon))).toEqual([403, 'FORBIDDEN'])
     expect((await codeOf(await ask(away, origin.keys.service)))[1]).toBe('URL_REFUSED')
+  })
+})
+
+describe('the sources of a mosaic', () => {
+  const list = async (path: string) => (await ask(path, origin.keys.anon)).json()
+  const sources = (...numbers: number[]) => numbers.map((number) => `embeddings://dates/${number}`)
+
+  test('are those at a place, in the order in which they are shown', async () => {
+    const at = 'url=embeddings://dates'
+    expect(await list(`/assets?${at}`)).toEqual(sources(1, 0, 2))
+    expect(await list(`/assets?${at}&reverse=true`)).toEqual(sources(2, 0, 1))
+    expect(await list(`/assets?${at}&order=cloud&limit=1`)).toEqual(sources(0))
+    expect(await list(`/point/11.55,48.15/assets?${at}&order=oldest`)).toEqual(sources(0, 1))
+    expect(await list(`/bbox/11.6,48.1,11.75,48.15/assets?${at}&until=2024-12-31`)).toEqual(sources(0, 2))
+    expect(await list(`/bbox/10,10,11,11/assets?${at}`)).toEqual([])
+    expect(await list(`/tiles/WebMercatorQuad/13/4359/2842/assets?${at}&sources=1,2`)).toEqual(sources(1))
+    expect(await codeOf(await ask(`/assets?${at}`))).toEqual([401, 'UNAUTHORIZED'])
+    expect(await codeOf(await ask(`/assets?${at}&limit=0`, origin.keys.anon))).toEqual([400, 'BAD_PARAMETER'])
+  })
+
+  test('reverse turns the picture around, too', async () => {
+    const at = (more: string) => pixelsOf(`/bbox/11.62,48.14,11.625,48.145/4x4.png?url=embeddings://dates&rescale=0,255&${more}`, origin.keys.anon) // prettier-ignore
+    const [newest, reversed, oldest] = [
+      await at(''),
+      await at('reverse=true&until=2025-12-31'),
+      await at('order=oldest'),
+    ]
+    expect([newest[0], reversed[0], oldest[0]]).toEqual([200, 50, 50])
+  })
+
+  test('of a WMS have times, and TIME chooses among them', async () => {
+    const at = 'LAYERS=embeddings://dates'
+    const text = await (await ask(`/wms?SERVICE=WMS&REQUEST=GetCapabilities&${at}`, origin.keys.service)).text()
+    const times = ['2023', '2024', '2025'].map((year) => `${year}-05-01T00:00:00.000Z`)
+    expect(text).toContain(`<Dimension name="time" default="${times[2]}" units="ISO8601">${times.join()}</Dimension>`)
+    const map = 'SERVICE=WMS&REQUEST=GetMap&VERSION=1.1.1&SRS=EPSG:4326&BBOX=11.62,48.14,11.625,48.145&WIDTH=4&HEIGHT=4&STYLES=&FORMAT=image/png&rescale=0,255' // prettier-ignore
+    const grayAt = async (time: string) => (await pixelsOf(`/wms?${map}&${at}&TIME=${time}`, origin.keys.service))[0]
+    expect([await grayAt(''), await grayAt('current'), await grayAt(times[2]!)]).toEqual([200, 200, 200])
+    expect([await grayAt(times[1]!), await grayAt('2024-05-01'), await grayAt('2024-01-01/2024-12-31')]).toEqual([
+      50, 50, 50,
+    ])
+    const refused = await ask(`/wms?${map}&${at}&TIME=2024-05-01,2025-05-01`, origin.keys.service)
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('locator="TIME"')])
   })
 })
 

@@ -1,6 +1,6 @@
 import type { PixelSelection } from '@terrane/tiling/raster'
-import { badParameter, notOffered } from './errors.ts'
-import { integer, oneOf } from './parameters.ts'
+import { badParameter } from './errors.ts'
+import { integer, oneOf, truth } from './parameters.ts'
 
 /** Order of a table's sources; the first is on top. */
 export type SourceOrder = 'newest' | 'oldest' | 'cloud' | 'number'
@@ -12,6 +12,8 @@ export interface SourceChoice {
   /** Numbers of an asset's bands from 1, by its name: `asset_bidx=B01|1,2`, or `assets=B01|bidx=1,2`. */
   readonly assetBands: ReadonlyMap<string, readonly number[]>
   readonly order: SourceOrder
+  /** Whether the order is turned around. */
+  readonly isReversed: boolean
   readonly selection: PixelSelection
   /** Inclusive, RFC 3339. */
   readonly since: string | null
@@ -24,10 +26,8 @@ const ORDERS = ['newest', 'oldest', 'cloud', 'number'] as const
 const SELECTIONS = ['first', 'highest', 'lowest', 'mean'] as const
 const MAX_NAMES = 64
 
-/** `assets` and `asset_bidx` of a STAC item; `order`, `pixel_selection`, `since`, `until` and `sources` of a table. @throws BAD_PARAMETER, PARAMETER_NOT_OFFERED */
+/** `assets` and `asset_bidx` of a STAC item; `order`, `reverse`, `pixel_selection`, `since`, `until` and `sources` of a table. @throws BAD_PARAMETER */
 export function readSourceChoice(query: URLSearchParams): SourceChoice {
-  // TiTiler's order of a mosaic, turned around.
-  if (query.has('reverse')) throw notOffered({ name: 'reverse' })
   const assetBands = new Map(query.getAll('asset_bidx').map((text) => bandsOfAsset('asset_bidx', text, '|')))
   const assets = query.getAll('assets').flatMap((text) => {
     if (!text.includes('|')) return text.split(',')
@@ -47,11 +47,18 @@ export function readSourceChoice(query: URLSearchParams): SourceChoice {
     assets: assets.length === 0 ? null : assets,
     assetBands,
     order: oneOf('order', query.get('order') ?? 'newest', ORDERS),
+    isReversed: truth('reverse', query.get('reverse') ?? 'false'),
     selection: oneOf('pixel_selection', query.get('pixel_selection') ?? 'first', SELECTIONS),
     since: timeOf('since', query.get('since')),
     until: timeOf('until', query.get('until')),
     sources: sources?.map((text) => integer('sources', text, 0, 2_097_151)) ?? null,
   }
+}
+
+/** A choice with a single asset. */
+export function choiceOfAsset(choice: SourceChoice, asset: string): SourceChoice {
+  const bands = choice.assetBands.get(asset)
+  return { ...choice, assets: [asset], assetBands: new Map(bands ? [[asset, bands]] : []) }
 }
 
 /** An asset and the numbers of its bands. @throws BAD_PARAMETER */

@@ -203,6 +203,25 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   ceil: mapper(Math.ceil),
 }
 
+/** Facts of each algorithm, as TiTiler lists them: number of bands (null for any), and parameters with their defaults. */
+export function algorithmFacts(): Readonly<Record<string, AlgorithmFacts>> {
+  const parametersOf = (defaults: AlgorithmParameters) =>
+    Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, { default: value }]))
+  return Object.fromEntries(
+    Object.entries(ALGORITHMS).map(([name, { bands, defaults }]) => [
+      name,
+      { title: name, inputs: { nbands: bands }, parameters: parametersOf(defaults) },
+    ]),
+  )
+}
+
+/** Facts of an algorithm; a default of not a number means that there is none. */
+export interface AlgorithmFacts {
+  readonly title: string
+  readonly inputs: { readonly nbands: number | null }
+  readonly parameters: Readonly<Record<string, { readonly default: number }>>
+}
+
 /** An algorithm with its parameters. @throws ALGORITHM_UNREADABLE */
 export function findAlgorithm(
   name: string,
