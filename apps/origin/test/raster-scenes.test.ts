@@ -191,6 +191,8 @@ describe('a scene of a file for each band', () => {
       swir: { b1: { min: 77, max: 77, description: 'swir' } },
       red: { b1: { description: 'B04' } },
     })
+    for (const asset of ['__proto__', 'constructor', 'none'])
+      expect(await codeOf(await ask(`/asset_statistics?${at}&assets=${asset}`)), asset).toEqual([422, 'SCENE_UNUSABLE'])
     const all = (await (await ask(`/asset_statistics?${at}`)).json()) as object
     expect(Object.keys(all)).toEqual(['red', 'green', 'blue', 'swir'])
     const tiles = (await (await ask('/tiles/WebMercatorQuad?url=storage://imagery/s/visual.json')).json()) as object
@@ -288,8 +290,10 @@ describe('the sources of a mosaic', () => {
     expect([await grayAt(times[1]!), await grayAt('2024-05-01'), await grayAt('2024-01-01/2024-12-31')]).toEqual([
       50, 50, 50,
     ])
-    const refused = await ask(`/wms?${map}&${at}&TIME=2024-05-01,2025-05-01`, origin.keys.service)
-    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('locator="TIME"')])
+    for (const time of ['2024-05-01,2025-05-01', '2024', '/', '2024-05-01/2025', 'now']) {
+      const refused = await ask(`/wms?${map}&${at}&TIME=${time}`, origin.keys.service)
+      expect([refused.status, await refused.text()], time).toEqual([400, expect.stringContaining('locator="TIME"')])
+    }
   })
 })
 

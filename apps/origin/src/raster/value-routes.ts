@@ -52,10 +52,12 @@ export function valueRoutes(app: Http, { pool, find, list }: ValueDeps): void {
     abortOnDisconnect(async (request, _reply, signal) => {
       const { assets } = readSourceChoice(queryOf(request))
       const isAll = assets === null || assets.includes(ALL_ASSETS)
-      const found: Record<string, unknown> = {}
-      for (const asset of isAll ? await list(request, signal, null, MAX_FEATURES) : assets)
-        found[asset] = await statistics(request, signal, { type: 'preview', ...sizesOf(request) }, { asset })
-      return found
+      const found: (readonly [string, unknown])[] = []
+      for (const asset of isAll ? await list(request, signal, null, MAX_FEATURES) : assets) {
+        const area = { type: 'preview', ...sizesOf(request) } as const
+        found.push([asset, await statistics(request, signal, area, { asset })])
+      }
+      return Object.fromEntries(found)
     }),
   )
   app.post(

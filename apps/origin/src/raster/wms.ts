@@ -65,6 +65,9 @@ const NAMES = new Set(
   ),
 )
 
+/** A time, or two and a resolution. */
+const TIME = /^(?:current|\d{4}-\d\d-\d\d[^,/]*(?:\/\d{4}-\d\d-\d\d[^,/]*(?:\/P\w+)?)?)?$/i
+
 function parametersOf(request: FastifyRequest): URLSearchParams {
   const found = new URLSearchParams()
   for (const [name, value] of queryOf(request)) {
@@ -82,11 +85,11 @@ function parametersOf(request: FastifyRequest): URLSearchParams {
   for (const name of [...(isMosaic ? [] : ['time']), 'elevation', 'sld', 'sld_body'])
     if (found.get(name)) throw notOffered({ name: name.toUpperCase() })
   const time = found.get('time') ?? ''
-  if (/^[^,/]*(?:\/[^,/]+){0,2}$/.test(time)) return found
+  if (TIME.test(time)) return found
   throw badParameter({
     name: 'TIME',
     value: time.slice(0, 60),
-    wanted: 'a time, or two with / between them, is wanted',
+    wanted: 'a date or a time such as 2025-06-01T10:00:00Z, or two with / between them, is wanted',
   })
 }
 
