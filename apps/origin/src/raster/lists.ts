@@ -47,10 +47,9 @@ export function listRoutes(app: Http, { pool, find, list }: ValueDeps): void {
 }
 
 function definitionRoutes(app: Http): void {
-  const links = (request: FastifyRequest, path: string) => [linkTo(request, path)]
   app.get('/raster/v1/tileMatrixSets', open, (request) => {
     onlyJson(request)
-    const about = (id: TileSet) => ({ id, title: id, crs: crsOf(id), links: links(request, `tileMatrixSets/${id}`) })
+    const about = (id: TileSet) => ({ id, title: id, crs: crsOf(id), links: [linkTo(request, `tileMatrixSets/${id}`)] })
     return { tileMatrixSets: SET_NAMES.map(about) }
   })
   app.get('/raster/v1/tileMatrixSets/:tms', open, (request) => {

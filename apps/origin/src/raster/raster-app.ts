@@ -24,10 +24,6 @@ export interface RasterDeps extends RasterSources {
 
 /** `/raster/v1`: pictures and values of rasters made on request, with TiTiler's paths and parameters. */
 export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
-  const askedOf = (request: FastifyRequest, signal: AbortSignal, area: LngLatBox | null): SourceRequest => {
-    const query = sourceQuery(request)
-    return { url: query.get('url') ?? '', choice: readSourceChoice(query), area, signal }
-  }
   const find: FindRaster = (request, signal, area, asset = null) => {
     const asked = askedOf(request, signal, area)
     return findRaster(deps, request, asset === null ? asked : { ...asked, choice: choiceOfAsset(asked.choice, asset) })
@@ -42,6 +38,12 @@ export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
   const values = { pool: deps.pool, find, list }
   valueRoutes(app, values)
   listRoutes(app, values)
+}
+
+/** Choice and area of a request for its source. */
+function askedOf(request: FastifyRequest, signal: AbortSignal, area: LngLatBox | null): SourceRequest {
+  const query = sourceQuery(request)
+  return { url: query.get('url') ?? '', choice: readSourceChoice(query), area, signal }
 }
 
 function documentRoutes(app: Http, pool: RenderPool, find: FindRaster): void {

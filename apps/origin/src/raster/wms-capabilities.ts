@@ -39,8 +39,6 @@ export function wmsCapabilities(
   own.set('url', wms.get('layers')!)
   // Clients remove LAYERS from addresses, so they name the raster by `url`.
   const base = `${addressOf(request)}/wms?${own.toString()}&`
-  const online = (address: string) =>
-    `<OnlineResource xmlns:xlink="http://www.w3.org/1999/xlink" xlink:type="simple" xlink:href="${escapeXml(address)}"/>`
   const operation = (name: string, formats: readonly string[]) =>
     `<${name}>${formatsOf(formats)}<DCPType><HTTP><Get>${online(base)}</Get></HTTP></DCPType></${name}>`
   const root = isNew ? 'WMS_Capabilities' : 'WMT_MS_Capabilities'
@@ -55,10 +53,14 @@ export function wmsCapabilities(
     </Request>
     <Exception>${formatsOf([exceptionFormat(version)])}</Exception>
     <Layer queryable="1"><Name>${layer}</Name><Title>${layer}</Title>${extents(about, isNew)}${dimension(dates, isNew)}
-      <Style><Name>default</Name><Title>default</Title>${legend(request, style, online)}</Style></Layer>
+      <Style><Name>default</Name><Title>default</Title>${legend(request, style)}</Style></Layer>
   </Capability>
 </${root}>
 `
+}
+
+function online(address: string): string {
+  return `<OnlineResource xmlns:xlink="http://www.w3.org/1999/xlink" xlink:type="simple" xlink:href="${escapeXml(address)}"/>`
 }
 
 function formatsOf(names: readonly string[]): string {
@@ -97,7 +99,7 @@ function dimension(dates: readonly string[], isNew: boolean): string {
     : `<Dimension name="time" units="ISO8601"/><Extent ${attributes}>${dates.join()}</Extent>`
 }
 
-function legend(request: FastifyRequest, style: URLSearchParams, online: (address: string) => string): string {
+function legend(request: FastifyRequest, style: URLSearchParams): string {
   const name = style.get('colormap_name')
   if (name === null) return ''
   const address = `${addressOf(request)}/colorMaps/${encodeURIComponent(name)}?f=png`

@@ -81,7 +81,7 @@ function parametersOf(request: FastifyRequest): URLSearchParams {
   if (url !== null && (found.get('layers') ?? url) !== url)
     throw badParameter({ name: 'url', value: url.slice(0, 100), wanted: 'the layer of LAYERS is wanted' })
   if (url !== null) found.set('layers', url)
-  const isMosaic = /^embeddings:/.test(found.get('layers') ?? '')
+  const isMosaic = found.get('layers')?.startsWith('embeddings:') ?? false
   for (const name of [...(isMosaic ? [] : ['time']), 'elevation', 'sld', 'sld_body'])
     if (found.get(name)) throw notOffered({ name: name.toUpperCase() })
   const time = found.get('time') ?? ''

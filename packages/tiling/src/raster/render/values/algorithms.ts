@@ -205,12 +205,14 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
 
 /** Facts of each algorithm, as TiTiler lists them: number of bands (null for any), and parameters with their defaults. */
 export function algorithmFacts(): Readonly<Record<string, AlgorithmFacts>> {
-  const parametersOf = (defaults: AlgorithmParameters) =>
-    Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, { default: value }]))
   return Object.fromEntries(
     Object.entries(ALGORITHMS).map(([name, { bands, defaults }]) => [
       name,
-      { title: name, inputs: { nbands: bands }, parameters: parametersOf(defaults) },
+      {
+        title: name,
+        inputs: { nbands: bands },
+        parameters: Object.fromEntries(Object.entries(defaults).map(([key, value]) => [key, { default: value }])),
+      },
     ]),
   )
 }
