@@ -428,6 +428,9 @@ describe('lists', () => {
       ]),
     }) // prettier-ignore
     expect(await codeOf(await ask('/tileMatrixSets/Mars'))).toEqual([400, 'BAD_PARAMETER'])
+    const limits = (await (await ask(`/tiles/WebMercatorQuad?${FILE}&minzoom=26&maxzoom=26`)).json()) as object
+    const mercator = (await (await ask('/tileMatrixSets/WebMercatorQuad')).json()) as { tileMatrices: { id: string }[] }
+    expect(limits).toMatchObject({ tileMatrixSetLimits: [{ tileMatrix: mercator.tileMatrices.at(-1)!.id }] })
   })
 
   test('of the tiles of a raster name the tiles that show it', async () => {
@@ -485,6 +488,7 @@ test('an area counts the share of its own pixels that are valid, not of the box 
 })
 
 describe('a Web Map Service', () => {
+  const CRS84 = { type: 'name', properties: { name: 'urn:ogc:def:crs:OGC:1.3:CRS84' } }
   const FILE_LAYER = 'LAYERS=storage://imagery/a.tif'
   const map = (more: string) =>
     ask(`/wms?SERVICE=WMS&REQUEST=GetMap&${FILE_LAYER}&STYLES=&FORMAT=image/png&TRANSPARENT=TRUE&${more}`)
@@ -551,13 +555,13 @@ describe('a Web Map Service', () => {
     const json = await (await ask(`${info}&INFO_FORMAT=application/json`)).json()
     const properties = { b1: values[0], b2: values[1], b3: values[2] }
     const features = [{ type: 'Feature', geometry: { type: 'Point', coordinates: expect.any(Array) }, properties }]
-    expect(json).toEqual({ type: 'FeatureCollection', features, values, band_names: ['b1', 'b2', 'b3'] })
+    expect(json).toEqual({ type: 'FeatureCollection', crs: CRS84, features, values, band_names: ['b1', 'b2', 'b3'] })
     const html = await (await ask(`${info}&INFO_FORMAT=text/html`)).text()
     expect(html).toContain(`<tr><th>b2</th><td>${values[1]}</td></tr>`)
   })
 
   test('links the legend of a colormap', async () => {
-    const query = `/wms?SERVICE=WMS&REQUEST=GetCapabilities&${FILE_LAYER}&bidx=1&colormap_name=viridis`
+    const query = `/wms?SERVICE=WMS&REQUEST=GetCapabilities&${FILE_LAYER}&bidx=1&colormap_name=Viridis`
     const [, address = ''] = /<LegendURL.*?xlink:href="([^"]+)"/.exec(await (await ask(query)).text()) ?? []
     const response = await fetch(address)
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/png'])
@@ -615,7 +619,7 @@ describe('a Web Map Service', () => {
     const response = await ask(info)
     expect([response.status, await response.text()]).toEqual([200, ''])
     const json = await (await ask(`${info}&INFO_FORMAT=application/json`)).json()
-    expect(json).toEqual({ type: 'FeatureCollection', features: [], values: [], band_names: [] })
+    expect(json).toEqual({ type: 'FeatureCollection', crs: CRS84, features: [], values: [], band_names: [] })
   })
 
   test('refuses a time, which no raster has', async () => {

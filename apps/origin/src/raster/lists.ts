@@ -76,7 +76,7 @@ function colormapRoutes(app: Http): void {
     }
   })
   app.get('/raster/v1/colorMaps/:name', open, async (request, reply) => {
-    const colors = colorsOf((request.params as { name: string }).name)
+    const colors = colorsOf((request.params as { name: string }).name.toLowerCase())
     const query = queryOf(request)
     const format = oneOf('f', query.get('f') ?? 'json', ['json', 'png'])
     if (format === 'json') {
@@ -110,10 +110,10 @@ function crsOf(set: TileSet): string {
     : SETS[set].crs.replace(/^urn:ogc:def:crs:EPSG::/, 'http://www.opengis.net/def/crs/EPSG/0/')
 }
 
-/** A set of OGC Two Dimensional Tile Matrix Set 2.0 (17-083r4), zooms 0 to 24. */
+/** A set of OGC Two Dimensional Tile Matrix Set 2.0 (17-083r4), with all zooms that are served. */
 function tileMatrixSet(id: TileSet): object {
   const { side, columns, rows } = TILE_SETS[id]
-  const tileMatrices = Array.from({ length: MATRICES }, (_, zoom) => ({
+  const tileMatrices = Array.from({ length: MAX_ZOOM + 1 }, (_, zoom) => ({
     id: String(zoom),
     scaleDenominator: SETS[id].scale / 2 ** zoom,
     cellSize: side / 256 / 2 ** zoom,
@@ -126,8 +126,6 @@ function tileMatrixSet(id: TileSet): object {
   }))
   return { id, title: id, crs: crsOf(id), tileMatrices }
 }
-
-const MATRICES = 25
 
 /** Metadata of a tile set (OGC API Tiles, 20-057). */
 function tileSet(request: FastifyRequest, { bounds }: { readonly bounds: Bounds }, set: TileSet): object {

@@ -24,7 +24,8 @@ export interface SourceChoice {
 
 const ORDERS = ['newest', 'oldest', 'cloud', 'number'] as const
 const SELECTIONS = ['first', 'highest', 'lowest', 'mean'] as const
-const MAX_NAMES = 64
+/** Maximum number of assets or sources that a request names. */
+export const MAX_NAMES = 64
 
 /** `assets` and `asset_bidx` of a STAC item; `order`, `reverse`, `pixel_selection`, `since`, `until` and `sources` of a table. @throws BAD_PARAMETER */
 export function readSourceChoice(query: URLSearchParams): SourceChoice {
@@ -75,11 +76,12 @@ function bandsOfAsset(name: string, text: string, mark: '|' | '|bidx='): readonl
   })
 }
 
-/** A date means the beginning of its day for `since`, and its end for `until`, in UTC. */
+/** A date means the beginning of its day for `since`, and its end for `until`, in UTC. Microseconds are kept. */
 function timeOf(name: 'since' | 'until', text: string | null): string | null {
   if (text === null) return null
   const isDay = /^\d{4}-\d\d-\d\d$/.test(text)
-  const time = new Date(isDay ? `${text}T${name === 'since' ? '00:00:00.000' : '23:59:59.999'}Z` : text)
+  const full = isDay ? `${text}T${name === 'since' ? '00:00:00' : '23:59:59.999999'}Z` : text
+  const time = new Date(full)
   if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(time.getTime())) {
     throw badParameter({
       name,
@@ -87,5 +89,6 @@ function timeOf(name: 'since' | 'until', text: string | null): string | null {
       wanted: 'a date or a time such as 2025-06-01T10:00:00Z is wanted',
     })
   }
-  return time.toISOString()
+  const [, finer = ''] = /\.\d{3}(\d{1,3})/.exec(full) ?? []
+  return time.toISOString().replace('Z', `${finer}Z`)
 }

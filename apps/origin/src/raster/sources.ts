@@ -16,7 +16,7 @@ export interface RasterSources {
 export interface FoundRaster {
   readonly image: RasterImage
   readonly open: boolean
-  /** Times of the sources of a table, RFC 3339, ascending; the newest 1,000. */
+  /** Times of the chosen sources of a table, RFC 3339, ascending; the newest 1,000. */
   readonly times?: () => Promise<readonly string[]>
 }
 

@@ -53,7 +53,7 @@ export async function imageOfTable(wanted: TableRequest): Promise<FoundRaster> {
     if (origin === null) throw sourceUnknown({ url: asked.url })
     return foundImage([await openPart({ name: origin, scene: null }, { opener, table, asked })])
   }
-  const times = async () => timesOf(sources, table)
+  const times = () => timesOf(wanted)
   if (found.length === 1 && found[0]!.total === 1)
     return { ...foundImage([await openPart(found[0]!, { opener, table, asked })]), times }
   const parts = await openParts(found.slice(0, MAX_PARTS + 1), { opener, table, asked })
@@ -71,13 +71,23 @@ export async function sourcesOfTable(wanted: TableRequest, most: number): Promis
   return found.map(({ source }) => `embeddings://${wanted.table}/${source}`)
 }
 
-async function timesOf({ database }: RasterSources, table: string): Promise<string[]> {
-  const { rows } = await database.query<{ datetime: Date }>(
-    `select distinct s.datetime from geoembeddings.embedding_sources s
-     where s.table_name = $1 and s.status = 'done' and s.datetime is not null order by 1 desc limit 1000`,
-    [table],
+/** Times of the chosen sources, in microseconds, because `TIME` is compared exactly. */
+async function timesOf(wanted: TableRequest): Promise<string[]> {
+  const { rows } = await wanted.sources.database.query<{ time: string }>(
+    `select to_char(d.datetime at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as time
+     from (select distinct s.datetime from geoembeddings.embedding_sources s where ${CHOSEN} and s.datetime is not null
+       order by 1 desc limit 1000) d order by d.datetime`,
+    chosenOf(wanted),
   )
-  return rows.map(({ datetime }) => new Date(datetime).toISOString()).toReversed()
+  return rows.map(({ time }) => time)
+}
+
+/** Condition of the chosen sources of a table, with the parameters of {@link chosenOf}. */
+const CHOSEN = `s.table_name = $1 and s.status = 'done' and ($2::integer[] is null or s.source = any($2))
+  and ($3::timestamptz is null or s.datetime >= $3) and ($4::timestamptz is null or s.datetime <= $4)`
+
+function chosenOf({ table, number, asked: { choice } }: TableRequest): unknown[] {
+  return [table, number === undefined ? choice.sources : [Number(number)], choice.since, choice.until]
 }
 
 /**
@@ -120,17 +130,15 @@ const ORDER: Readonly<Record<SourceOrder, string>> = {
 
 /** Read without the caller's role: names of sources are not visible to callers, but their pictures may be. */
 async function sourcesOf(
-  { sources: { database }, table, number, asked }: TableRequest,
+  wanted: TableRequest,
   { most, hasFirst }: { readonly most: number; readonly hasFirst: boolean },
 ): Promise<TableSource[]> {
-  const { choice, area } = asked
-  const only = number === undefined ? choice.sources : [Number(number)]
-  const { rows } = await database.query<TableSource>(
+  const { choice, area } = wanted.asked
+  const { rows } = await wanted.sources.database.query<TableSource>(
     `with chosen as (
        select s.*, count(*) over () as total, ${choice.isReversed ? 'count(*) over () + 1 - ' : ''}row_number() over (order by ${ORDER[choice.order]}, s.source) as place
        from geoembeddings.embedding_sources s
-       where s.table_name = $1 and s.status = 'done' and ($2::integer[] is null or s.source = any($2))
-         and ($3::timestamptz is null or s.datetime >= $3) and ($4::timestamptz is null or s.datetime <= $4))
+       where ${CHOSEN})
      select c.source, c.name, c.bbox, c.total::integer as total,
        case when jsonb_typeof(c.properties->'files') = 'array' and (c.place <= ${MAX_PARTS + 1} or $5::double precision[] is not null)
          then jsonb_build_object('files', c.properties->'files', 'mask', c.properties->'mask') end as scene
@@ -139,7 +147,7 @@ async function sourcesOf(
        and exists (select from unnest(array[-360, 0, 360]) turn
          where $5[1] + turn <= c.bbox[3] + case when c.bbox[3] < c.bbox[1] then 360 else 0 end and $5[3] + turn >= c.bbox[1]))
      order by c.place limit $6`,
-    [table, only, choice.since, choice.until, area, most, hasFirst],
+    [...chosenOf(wanted), area, most, hasFirst],
   )
   return rows
 }

@@ -2,13 +2,13 @@ import type { Http } from '@terrane/service'
 import type { LngLatBox, RenderPool, RenderRequest, StatisticsOptions } from '@terrane/tiling/raster'
 import type { FastifyRequest } from 'fastify'
 import { abortOnDisconnect } from '../abort-on-disconnect.ts'
-import { badParameter, tileOutside } from './errors.ts'
+import { badParameter, tileOutside, tooManyFiles } from './errors.ts'
 import { MAX_SHAPE_BYTES, readFeatures } from './feature.ts'
 import { coordinateCrsOf, coordinatesOf, targetCrsOf } from './crs-parameters.ts'
 import { integer, number, readStyle, sideOf, sizeOf, truth } from './parameters.ts'
 import { options, queryOf, type FindRaster, type ListAssets } from './request.ts'
 import { ALL_ASSETS } from './scene.ts'
-import { readSourceChoice } from './source-choice.ts'
+import { MAX_NAMES, readSourceChoice } from './source-choice.ts'
 
 type Area = Extract<RenderRequest, { kind: 'statistics' }>['area']
 
@@ -50,10 +50,16 @@ export function valueRoutes(app: Http, { pool, find, list }: ValueDeps): void {
     '/raster/v1/asset_statistics',
     options,
     abortOnDisconnect(async (request, _reply, signal) => {
-      const { assets } = readSourceChoice(queryOf(request))
+      const query = queryOf(request)
+      const url = query.get('url')!
+      if (url.startsWith('embeddings:'))
+        throw badParameter({ name: 'url', value: url.slice(0, 100), wanted: 'the url of a STAC item is wanted' })
+      const { assets } = readSourceChoice(query)
       const isAll = assets === null || assets.includes(ALL_ASSETS)
+      const names = isAll ? await list(request, signal, null, MAX_NAMES + 1) : assets
+      if (names.length > MAX_NAMES) throw tooManyFiles({ files: names.length, limit: MAX_NAMES })
       const found: (readonly [string, unknown])[] = []
-      for (const asset of isAll ? await list(request, signal, null, MAX_FEATURES) : assets) {
+      for (const asset of names) {
         const area = { type: 'preview', ...sizesOf(request) } as const
         found.push([asset, await statistics(request, signal, area, { asset })])
       }

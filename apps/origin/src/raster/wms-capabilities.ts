@@ -90,10 +90,11 @@ function extents({ bounds, ownBounds, epsg }: RasterDescription, isNew: boolean)
 
 const MERCATOR_LAT = 85.051_128
 
-/** The times that `TIME` may name, newest by default. */
+/** The times that `TIME` may name; by default a picture shows all of them. */
 function dimension(dates: readonly string[], isNew: boolean): string {
   if (dates.length === 0) return ''
-  const attributes = `name="time" default="${dates.at(-1)}"`
+  const all = dates.length === 1 ? dates[0] : `${dates[0]}/${dates.at(-1)}`
+  const attributes = `name="time" default="${all}"`
   return isNew
     ? `<Dimension ${attributes} units="ISO8601">${dates.join()}</Dimension>`
     : `<Dimension name="time" units="ISO8601"/><Extent ${attributes}>${dates.join()}</Extent>`

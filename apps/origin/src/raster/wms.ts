@@ -48,7 +48,8 @@ export function wmsRoute(
       const features = found
         ? [{ type: 'Feature', geometry: { type: 'Point', coordinates: position }, properties }]
         : []
-      return { type: 'FeatureCollection', features, values, band_names: names }
+      // QGIS takes coordinates without `crs` for those of the map.
+      return { type: 'FeatureCollection', crs: CRS84, features, values, band_names: names }
     }
     if (media === 'text/plain') return reply.type(media).send(values.join())
     const rows = values.map((value, i) => `<tr><th>${escapeXml(names[i]!)}</th><td>${value ?? ''}</td></tr>`)
@@ -57,6 +58,9 @@ export function wmsRoute(
   const query = Type.Object({}, { additionalProperties: Type.Unsafe({}) })
   app.get(PATH, { schema: { querystring: query }, config: { quiet: true }, errorHandler: wmsExceptions }, ask)
 }
+
+/** Longitude and latitude, as the first edition of GeoJSON named it. */
+const CRS84 = { type: 'name', properties: { name: 'urn:ogc:def:crs:OGC:1.3:CRS84' } }
 
 /** Parameters of WMS, whose names are written in any case; the others are those of pictures. */
 const NAMES = new Set(
@@ -85,7 +89,9 @@ function parametersOf(request: FastifyRequest): URLSearchParams {
   for (const name of [...(isMosaic ? [] : ['time']), 'elevation', 'sld', 'sld_body'])
     if (found.get(name)) throw notOffered({ name: name.toUpperCase() })
   const time = found.get('time') ?? ''
-  if (TIME.test(time)) return found
+  // The third part is a resolution.
+  const dates = /^current$/i.test(time) || time === '' ? [] : time.split('/', 2)
+  if (TIME.test(time) && dates.every((date) => Number.isFinite(Date.parse(date)))) return found
   throw badParameter({
     name: 'TIME',
     value: time.slice(0, 60),

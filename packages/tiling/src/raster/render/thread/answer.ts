@@ -1,9 +1,7 @@
-import { boundsView, crsForLayer, ownBounds } from '../area-view.ts'
+import { boundsView, crsForLayer, ownBounds, unwrapped } from '../area-view.ts'
 import { defaultBands as shownBands } from '../bands.ts'
 import { describeRaster } from '../describe.ts'
 import { boundsOf, visibleRect } from '../extent.ts'
-import type { LngLatBox } from '../extent.ts'
-import type { CrsBounds } from '../../crs/bounds.ts'
 import { encodePicture } from '../encode.ts'
 import type { Layer } from '../layer.ts'
 import type { ReadPixels } from '../pixels.ts'
@@ -181,14 +179,10 @@ function viewOf(layer: Layer, area: Area): View {
 }
 
 function wholeViewOf(layer: Layer, { crs, size, maxSize }: WholeArea): View {
-  if (crs === undefined) return layer.wholeView(size, maxSize)
+  const isMosaic = layer.reference !== null
+  if (crs === undefined || (crs === null && !isMosaic)) return layer.wholeView(size, maxSize)
   const to = crsForLayer(layer, crs)
   // The bounds of a mosaic are those of all its layers.
-  const isMosaic = layer.reference !== null
   const bounds = isMosaic ? unwrapped(boundsOf(layer.boxes)) : ownBounds(layer.raster)
   return boundsView(layer, { bounds, from: isMosaic ? crsForLayer(layer, 4326) : layer.crs, to, size, maxSize })
-}
-
-function unwrapped([west, south, east, north]: LngLatBox): CrsBounds {
-  return [west, south, east < west ? east + 360 : east, north]
 }
