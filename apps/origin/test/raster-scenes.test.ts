@@ -199,7 +199,10 @@ describe('a scene of a file for each band', () => {
       expect(await codeOf(await ask(`/asset_statistics?${at}&assets=${asset}`)), asset).toEqual([422, 'SCENE_UNUSABLE'])
     const all = (await (await ask(`/asset_statistics?${at}`)).json()) as object
     expect(Object.keys(all)).toEqual(['red', 'green', 'blue', 'swir'])
-    expect(await codeOf(await ask('/asset_statistics?url=storage://imagery/s/many.json'))).toEqual([413, 'TOO_MANY_FILES'])
+    expect(await codeOf(await ask('/asset_statistics?url=storage://imagery/s/many.json'))).toEqual([
+      413,
+      'TOO_MANY_FILES',
+    ])
     for (const more of ['', '&assets=swir'])
       expect(await codeOf(await ask(`/asset_statistics?url=embeddings://dates${more}`, origin.keys.anon))).toEqual([400, 'BAD_PARAMETER']) // prettier-ignore
     const tiles = (await (await ask('/tiles/WebMercatorQuad?url=storage://imagery/s/visual.json')).json()) as object
@@ -303,7 +306,7 @@ describe('the sources of a mosaic', () => {
     }
   })
 
-  test('of a WMS have only the times of chosen sources, each of which shows its source', async () => {
+  test('of a WMS have only the times of chosen sources, and each shows its source', async () => {
     const timesOf = async (layer: string) => {
       const path = `/wms?SERVICE=WMS&REQUEST=GetCapabilities&VERSION=1.1.1&url=${layer}`
       return /<Extent name="time"[^>]*>([^<]*)</.exec(await (await ask(path, origin.keys.service)).text())?.[1]

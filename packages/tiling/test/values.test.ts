@@ -141,7 +141,11 @@ describe('values of a raster', () => {
     expect(await shapeOf(three, { rescale, bidx: [3] })).toBe('2')
     expect(await shapeOf(three, { rescale })).toBe('4')
     expect(await shapeOf(single, { rescale, colormap: namedColormap('viridis') })).toBe('4')
-    expect(await shapeOf(single, { rescale, algorithm: { name: 'terrarium', parameters: {} } })).toBe('4')
+    const by = (name: string) => ({ rescale, algorithm: { name, parameters: {} } })
+    expect(await shapeOf(single, by('terrarium'))).toBe('4')
+    expect(await shapeOf(single, by('hillshade'))).toBe('2')
+    expect(await shapeOf(three, by('sum'))).toBe('2')
+    expect(await shapeOf(three, by('ceil'))).toBe('4')
   })
 
   test('as a GeoTIFF have the CRS of a raster whose CRS has no code', async () => {
@@ -151,7 +155,11 @@ describe('values of a raster', () => {
     } // prettier-ignore
     const three = await open()
     const { raster, layer } = three
-    const own = { raster: { ...raster, epsg: null, geoKeys }, crs: { ...layer.crs, epsg: null } }
+    // A shift to WGS 84 has several values, and heights have no place in a picture.
+    const own = {
+      raster: { ...raster, epsg: null, geoKeys: { ...geoKeys, 2062: 0, 4096: 5773 } },
+      crs: { ...layer.crs, epsg: null },
+    }
     const values = await readValues(layer, whole(three), {}, [0])
     const read = openGeoTiff(bufferSource(encodeGeoTiff(values!, whole(three), own, true)))
     expect(read).toMatchObject({ epsg: null, geoKeys, affine: AFFINE })

@@ -50,16 +50,8 @@ export function valueRoutes(app: Http, { pool, find, list }: ValueDeps): void {
     '/raster/v1/asset_statistics',
     options,
     abortOnDisconnect(async (request, _reply, signal) => {
-      const query = queryOf(request)
-      const url = query.get('url')!
-      if (url.startsWith('embeddings:'))
-        throw badParameter({ name: 'url', value: url.slice(0, 100), wanted: 'the url of a STAC item is wanted' })
-      const { assets } = readSourceChoice(query)
-      const isAll = assets === null || assets.includes(ALL_ASSETS)
-      const names = isAll ? await list(request, signal, null, MAX_NAMES + 1) : assets
-      if (names.length > MAX_NAMES) throw tooManyFiles({ files: names.length, limit: MAX_NAMES })
       const found: (readonly [string, unknown])[] = []
-      for (const asset of names) {
+      for (const asset of await assetsWanted(request, signal, list)) {
         const area = { type: 'preview', ...sizesOf(request) } as const
         found.push([asset, await statistics(request, signal, area, { asset })])
       }
@@ -102,6 +94,23 @@ function pointRoute(app: Http, pool: RenderPool, find: FindRaster): void {
       return { coordinates: given, values, band_names: names, band_descriptions: descriptions }
     }),
   )
+}
+
+/** The assets of an item that a request names, or all of them. @throws BAD_PARAMETER, TOO_MANY_FILES */
+async function assetsWanted(
+  request: FastifyRequest,
+  signal: AbortSignal,
+  list: ListAssets,
+): Promise<readonly string[]> {
+  const query = queryOf(request)
+  const url = query.get('url')!
+  if (url.startsWith('embeddings:'))
+    throw badParameter({ name: 'url', value: url.slice(0, 100), wanted: 'the url of a STAC item is wanted' })
+  const { assets } = readSourceChoice(query)
+  if (assets !== null && !assets.includes(ALL_ASSETS)) return assets
+  const all = await list(request, signal, null, MAX_NAMES + 1)
+  if (all.length > MAX_NAMES) throw tooManyFiles({ files: all.length, limit: MAX_NAMES })
+  return all
 }
 
 function sizesOf(request: FastifyRequest): Pick<Area, 'size' | 'maxSize'> {

@@ -79,12 +79,14 @@ function extents({ bounds, ownBounds, epsg }: RasterDescription, isNew: boolean)
   const isKnown = epsg !== null && epsg !== 3857 && epsg !== 4326 && (!isNew || isXFirst(epsg))
   if (isKnown) boxes.unshift([`EPSG:${epsg}`, ownBounds])
   const tag = isNew ? 'CRS' : 'SRS'
+  // A mosaic may reach beyond what the CRS of its first source covers.
+  const covered = boxes.filter(([, box]) => box.every(Number.isFinite))
   return [
-    ...boxes.map(([name]) => `<${tag}>${name}</${tag}>`),
+    ...covered.map(([name]) => `<${tag}>${name}</${tag}>`),
     isNew
       ? `<EX_GeographicBoundingBox><westBoundLongitude>${west}</westBoundLongitude><eastBoundLongitude>${east}</eastBoundLongitude><southBoundLatitude>${south}</southBoundLatitude><northBoundLatitude>${north}</northBoundLatitude></EX_GeographicBoundingBox>`
       : `<LatLonBoundingBox minx="${west}" miny="${south}" maxx="${east}" maxy="${north}"/>`,
-    ...boxes.map(([name, [minx, miny, maxx, maxy]]) => `<BoundingBox ${tag}="${name}" minx="${minx}" miny="${miny}" maxx="${maxx}" maxy="${maxy}"/>`), // prettier-ignore
+    ...covered.map(([name, [minx, miny, maxx, maxy]]) => `<BoundingBox ${tag}="${name}" minx="${minx}" miny="${miny}" maxx="${maxx}" maxy="${maxy}"/>`), // prettier-ignore
   ].join('')
 }
 

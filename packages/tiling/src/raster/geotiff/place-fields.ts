@@ -23,7 +23,7 @@ export function placeFields([x, a, b, y, c, d]: Affine, crs: CodedCrs | GeoNumbe
       : { [KEY.modelType]: isGeographic ? 2 : 1, [isGeographic ? KEY.geographicCrs : KEY.projectedCrs]: epsg }
   const keys = Object.entries({ ...numbers, [KEY.rasterType]: 1 })
     .map(([key, value]) => [Number(key), value] as const)
-    .filter(([key]) => key < KEY.verticalCrs)
+    .filter(([key]) => HORIZONTAL.has(key))
     .toSorted(([one], [other]) => one - other)
   const doubles = keys.filter(([key]) => isDouble(key)).map(([, value]) => value)
   let at = 0
@@ -34,6 +34,9 @@ export function placeFields([x, a, b, y, c, d]: Affine, crs: CodedCrs | GeoNumbe
     ...(doubles.length === 0 ? [] : [{ tag: TAG.geoDoubleParams, type: 'double', values: doubles } as const]),
   ]
 }
+
+/** The keys that define the horizontal CRS; others, such as a shift to WGS 84, may have more than one value. */
+const HORIZONTAL: ReadonlySet<number> = new Set(Object.values(KEY).filter((key) => key !== KEY.verticalCrs))
 
 /** Whether a key has a number that is not a code: sizes of units, axes of ellipsoids, and parameters of projections. */
 function isDouble(key: number): boolean {

@@ -52,9 +52,7 @@ export function ownBounds({ affine, width, height }: Layer['raster']): CrsBounds
 
 /** The box around a layer in its CRS; for a mosaic that of all its layers, in the CRS of the first one. */
 export function layerBounds({ raster, crs, boxes, reference }: Layer): CrsBounds {
-  return reference === null
-    ? ownBounds(raster)
-    : convertBounds(unwrapped(boundsOf(boxes)), crsAt(LNGLAT, []), crs)
+  return reference === null ? ownBounds(raster) : convertBounds(unwrapped(boundsOf(boxes)), crsAt(LNGLAT, []), crs)
 }
 
 /** A box whose east is above 180 degrees where it crosses the antimeridian. */
@@ -63,12 +61,7 @@ export function unwrapped([west, south, east, north]: LngLatBox): CrsBounds {
 }
 
 /** View of a box of longitudes and latitudes in Web Mercator. */
-export function mercatorView(
-  layer: Layer,
-  box: LngLatBox,
-  size: WantedSize | null,
-  maxSize: number,
-): View {
+export function mercatorView(layer: Layer, box: LngLatBox, size: WantedSize | null, maxSize: number): View {
   const [west, south, east, north] = unwrapped(box)
   const bounds = [west, Math.max(-MERCATOR_LAT, south), east, Math.min(MERCATOR_LAT, north)] as const
   const [from, to] = [crsForLayer(layer, LNGLAT), crsForLayer(layer, MERCATOR)]

@@ -97,7 +97,7 @@ function encodeValues(
 
 /** Whether a picture shows one band in gray, whatever its values are. */
 function isGray(layer: Layer, style: RenderStyle): boolean {
-  if (style.colormap !== undefined || style.algorithm !== undefined || layer.raster.palette !== null) return false
+  if (style.colormap !== undefined || layer.raster.palette !== null) return false
   return namesOf(layer, style, shownBands(layer.raster)).names.length === 1
 }
 
