@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decodePicture, imageOf, writeGeoTiff, type ImageSource } from '@terrane/testing/geotiff'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bufferSource, openGeoTiff } from '@terrane/tiling/raster'
 import { openOrigin, type TestOrigin } from './harness.ts'
 
 let origin: TestOrigin
@@ -43,12 +44,13 @@ const item = (hrefs: Readonly<Record<string, string>>) =>
     collection: 'other',
     properties: { datetime: '2025-05-01T10:00:00Z' },
     links: [],
-    assets: Object.fromEntries(
-      Object.entries(hrefs).map(([name, href]) => [
+    assets: Object.fromEntries([
+      ['thumbnail', { href: 'small.jpg', type: 'image/jpeg' }],
+      ...Object.entries(hrefs).map(([name, href]) => [
         name,
         { href, type: 'image/tiff; application=geotiff', 'eo:bands': [{ name, common_name: name }] },
       ]),
-    ),
+    ]),
   })
 
 const vrt = (files: readonly string[]) =>
@@ -87,6 +89,7 @@ beforeAll(async () => {
   await put('s/visual.json', item({ visual: 'rgb.tif', swir: 'coarse.tif' }))
   await put('s/away.json', item({ red: 'https://127.0.0.1:1/red.tif' }))
   await put('s/gone.json', item({ red: 'none.tif' }))
+  await put('s/many.json', item(Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`a${i}`, 'red.tif']))))
   await put('s/all.vrt', vrt(['red.tif', 'green.tif', 'blue.tif']))
   await put('s/many.vrt', vrt(Array.from({ length: 64 }, (_, i) => `m${i}.tif`)).replace('m0.tif', 'm65.tif'))
   // Two dates: the left half of the newer one has no data.
@@ -98,12 +101,14 @@ beforeAll(async () => {
   await put('m/old.tif', await tiff(flat(50), { nodata: 0 }))
   await put('m/far.tif', await tiff(flat(120), { left: AFFINE[0] + SIDE * 10, nodata: 0 }))
   await origin.db.database.query(
-    `insert into geoembeddings.embeddings_catalogue (table_name, model_name, dims, rows, source) values ('dates', 'm', 3, 0, '3'), ('scene', 'm', 3, 0, '1'), ('closed', 'm', 3, 0, '1')`,
+    `insert into geoembeddings.embeddings_catalogue (table_name, model_name, dims, rows, source) values ('dates', 'm', 3, 0, '3'), ('scene', 'm', 3, 0, '1'), ('closed', 'm', 3, 0, '1'), ('fine', 'm', 3, 0, '2')`,
   )
   const sources = [
     ['dates', 0, 'imagery/m/old.tif', '2024-05-01', [11.5, 48.1, 11.7, 48.2], { 'eo:cloud_cover': 1 }],
     ['dates', 1, 'imagery/m/new.tif', '2025-05-01', [11.5, 48.1, 11.7, 48.2], { 'eo:cloud_cover': 40 }],
     ['dates', 2, 'imagery/m/far.tif', '2023-05-01', [11.63, 48.1, 11.8, 48.2], null],
+    ['fine', 0, 'imagery/m/old.tif', '2024-05-01T10:00:00.123456Z', [11.5, 48.1, 11.7, 48.2], null],
+    ['fine', 1, 'imagery/m/new.tif', '2025-05-01T10:00:00.9Z', [11.5, 48.1, 11.7, 48.2], null],
     [
       'scene',
       0,
@@ -183,6 +188,29 @@ describe('a scene of a file for each band', () => {
     expect([...pixels.subarray(0, 4)]).toEqual([77, 77, 77, 255])
   })
 
+  test('has names of its assets, and statistics of each', async () => {
+    const at = 'url=storage://imagery/s/item.json'
+    expect(await (await ask(`/assets?${at}`)).json()).toEqual(['red', 'green', 'blue', 'swir'])
+    expect(await (await ask(`/asset_statistics?${at}&assets=swir&assets=red`)).json()).toMatchObject({
+      swir: { b1: { min: 77, max: 77, description: 'swir' } },
+      red: { b1: { description: 'B04' } },
+    })
+    for (const asset of ['__proto__', 'constructor', 'none'])
+      expect(await codeOf(await ask(`/asset_statistics?${at}&assets=${asset}`)), asset).toEqual([422, 'SCENE_UNUSABLE'])
+    const all = (await (await ask(`/asset_statistics?${at}`)).json()) as object
+    expect(Object.keys(all)).toEqual(['red', 'green', 'blue', 'swir'])
+    expect(await codeOf(await ask('/asset_statistics?url=storage://imagery/s/many.json'))).toEqual([
+      413,
+      'TOO_MANY_FILES',
+    ])
+    for (const more of ['', '&assets=swir'])
+      expect(await codeOf(await ask(`/asset_statistics?url=embeddings://dates${more}`, origin.keys.anon))).toEqual([400, 'BAD_PARAMETER']) // prettier-ignore
+    const tiles = (await (await ask('/tiles/WebMercatorQuad?url=storage://imagery/s/visual.json')).json()) as object
+    expect(tiles).toMatchObject({ dataType: 'map', tileMatrixSetLimits: expect.any(Array) })
+    expect(await codeOf(await ask('/assets?url=storage://imagery/s/rgb.tif'))).toEqual([422, 'ITEM_UNREADABLE'])
+    expect(await codeOf(await ask('/assets?url=storage://imagery/none.json'))).toEqual([404, 'RASTER_NOT_FOUND'])
+  })
+
   test('asset_bidx chooses the bands of an asset, in both spellings', async () => {
     const at = 'url=storage://imagery/s/visual.json'
     for (const choice of [
@@ -231,6 +259,80 @@ describe('a scene of a file for each band', () => {
     expect(await codeOf(await ask(away))).toEqual([401, 'UNAUTHORIZED'])
     expect(await codeOf(await ask(away, origin.keys.anon))).toEqual([403, 'FORBIDDEN'])
     expect((await codeOf(await ask(away, origin.keys.service)))[1]).toBe('URL_REFUSED')
+  })
+})
+
+describe('the sources of a mosaic', () => {
+  const list = async (path: string) => (await ask(path, origin.keys.anon)).json()
+  const sources = (...numbers: number[]) => numbers.map((number) => `embeddings://dates/${number}`)
+
+  test('are those at a place, in the order in which they are shown', async () => {
+    const at = 'url=embeddings://dates'
+    expect(await list(`/assets?${at}`)).toEqual(sources(1, 0, 2))
+    expect(await list(`/assets?${at}&reverse=true`)).toEqual(sources(2, 0, 1))
+    expect(await list(`/assets?${at}&order=cloud&limit=1`)).toEqual(sources(0))
+    expect(await list(`/point/11.55,48.15/assets?${at}&order=oldest`)).toEqual(sources(0, 1))
+    expect(await list(`/bbox/11.6,48.1,11.75,48.15/assets?${at}&until=2024-12-31`)).toEqual(sources(0, 2))
+    expect(await list(`/bbox/10,10,11,11/assets?${at}`)).toEqual([])
+    expect(await list(`/tiles/WebMercatorQuad/13/4359/2842/assets?${at}&sources=1,2`)).toEqual(sources(1))
+    expect(await codeOf(await ask(`/assets?${at}`))).toEqual([401, 'UNAUTHORIZED'])
+    expect(await codeOf(await ask(`/assets?${at}&limit=0`, origin.keys.anon))).toEqual([400, 'BAD_PARAMETER'])
+  })
+
+  test('reverse turns the picture around, too', async () => {
+    const at = (more: string) => pixelsOf(`/bbox/11.62,48.14,11.625,48.145/4x4.png?url=embeddings://dates&rescale=0,255&${more}`, origin.keys.anon) // prettier-ignore
+    const [newest, reversed, oldest] = [
+      await at(''),
+      await at('reverse=true&until=2025-12-31'),
+      await at('order=oldest'),
+    ]
+    expect([newest[0], reversed[0], oldest[0]]).toEqual([200, 50, 50])
+  })
+
+  test('of a WMS have times, and TIME chooses among them', async () => {
+    const at = 'LAYERS=embeddings://dates'
+    const text = await (await ask(`/wms?SERVICE=WMS&REQUEST=GetCapabilities&${at}`, origin.keys.service)).text()
+    const times = ['2023', '2024', '2025'].map((year) => `${year}-05-01T00:00:00.000000Z`)
+    expect(text).toContain(`<Dimension name="time" default="${times[0]}/${times[2]}" units="ISO8601">${times.join()}<`)
+    const map = 'SERVICE=WMS&REQUEST=GetMap&VERSION=1.1.1&SRS=EPSG:4326&BBOX=11.62,48.14,11.625,48.145&WIDTH=4&HEIGHT=4&STYLES=&FORMAT=image/png&rescale=0,255' // prettier-ignore
+    const grayAt = async (time: string) => (await pixelsOf(`/wms?${map}&${at}&TIME=${time}`, origin.keys.service))[0]
+    expect([await grayAt(''), await grayAt('current'), await grayAt(times[2]!)]).toEqual([200, 200, 200])
+    expect([await grayAt(times[1]!), await grayAt('2024-05-01'), await grayAt('2024-01-01/2024-12-31')]).toEqual([
+      50, 50, 50,
+    ])
+    for (const time of ['2024-05-01,2025-05-01', '2024', '/', '2024-05-01/2025', 'now', '2024-13-01']) {
+      const refused = await ask(`/wms?${map}&${at}&TIME=${time}`, origin.keys.service)
+      expect([refused.status, await refused.text()], time).toEqual([400, expect.stringContaining('locator="TIME"')])
+    }
+  })
+
+  test('of a WMS have only the times of chosen sources, and each shows its source', async () => {
+    const timesOf = async (layer: string) => {
+      const path = `/wms?SERVICE=WMS&REQUEST=GetCapabilities&VERSION=1.1.1&url=${layer}`
+      return /<Extent name="time"[^>]*>([^<]*)</.exec(await (await ask(path, origin.keys.service)).text())?.[1]
+    }
+    const times = ['2024-05-01T10:00:00.123456Z', '2025-05-01T10:00:00.900000Z'] as const
+    expect(await timesOf('embeddings://fine')).toBe(times.join())
+    expect(await timesOf('embeddings://fine/0')).toBe(times[0])
+    expect(await timesOf('embeddings://fine&sources=1')).toBe(times[1])
+    expect(await timesOf('embeddings://fine&until=2025-01-01')).toBe(times[0])
+    const at = '/bbox/11.62,48.14,11.625,48.145/4x4.png?url=embeddings://fine&rescale=0,255'
+    const grayAt = async (time: string) => (await pixelsOf(`${at}&since=${time}&until=${time}`, origin.keys.service))[0]
+    expect([await grayAt(times[0]), await grayAt(times[1]), await grayAt('2024-05-01')]).toEqual([50, 200, 50])
+  })
+
+  test('have one extent in the CRS of the first source', async () => {
+    const at = 'url=embeddings://dates'
+    const text = await (await ask(`/wms?SERVICE=WMS&REQUEST=GetCapabilities&${at}`, origin.keys.service)).text()
+    const [, minx, maxx] = /<BoundingBox CRS="EPSG:32632" minx="([^"]+)".*?maxx="([^"]+)"/.exec(text) ?? []
+    expect([Number(minx) < 693_000, Number(maxx) > 698_000]).toEqual([true, true])
+    const { bounds } = (await list(`/info?${at}`)) as { bounds: number[] }
+    expect(bounds[2]).toBe(Number(maxx))
+    const map = await ask(`/map?${at}&width=100&f=tif`, origin.keys.anon)
+    const { affine, epsg, width } = openGeoTiff(bufferSource(Buffer.from(await map.arrayBuffer())))
+    expect([epsg, map.headers.get('content-crs')]).toEqual([32632, expect.stringContaining('/32632>')])
+    const box = map.headers.get('content-bbox')!.split(',').map(Number)
+    expect([affine![0], affine![3], affine![0] + width * affine![1]]).toEqual([box[0], box[3], box[2]].map((value) => expect.closeTo(value!, 3))) // prettier-ignore
   })
 })
 

@@ -408,11 +408,87 @@ test('a WMTS without a set of tiles has Web Mercator; the order of a mosaic is n
   const text = await (await ask(`/WMTSCapabilities.xml?${FILE}`)).text()
   expect(text).toContain('<TileMatrixSet>WebMercatorQuad</TileMatrixSet>')
   expect(text).toMatch(/template="http:\/\/[^/]+\/raster\/v1\/tiles\/WebMercatorQuad\/\{TileMatrix\}/)
-  for (const path of [`/info?${FILE}&reverse=true`, `/WMTSCapabilities.xml?${FILE}&zooms=*::0,1`])
-    expect(await codeOf(await ask(path)), path).toEqual([501, 'PARAMETER_NOT_OFFERED'])
+  const zoomed = await (await ask(`/WMTSCapabilities.xml?${FILE}&zooms=*::0,1&zooms=WebMercatorQuad::2,4`)).text()
+  expect([...zoomed.matchAll(/<TileMatrix><ows:Identifier>(\d+)/g)].map(([, zoom]) => zoom)).toEqual(['2', '3', '4'])
+  for (const zooms of ['0,1', 'Mars::0,1', 'WebMercatorQuad::0', '*::0,99'])
+    expect(await codeOf(await ask(`/WMTSCapabilities.xml?${FILE}&zooms=${zooms}`)), zooms).toEqual([
+      400,
+      'BAD_PARAMETER',
+    ])
+})
+
+describe('lists', () => {
+  test('of tile matrix sets have the sizes of OGC 17-083r4', async () => {
+    const { tileMatrixSets } = (await (await ask('/tileMatrixSets')).json()) as { tileMatrixSets: { id: string }[] }
+    expect(tileMatrixSets.map(({ id }) => id)).toEqual(['WebMercatorQuad', 'WorldCRS84Quad', 'WGS1984Quad'])
+    expect(await (await ask('/tileMatrixSets/WorldCRS84Quad')).json()).toMatchObject({
+      crs: 'http://www.opengis.net/def/crs/OGC/1.3/CRS84',
+      tileMatrices: expect.arrayContaining([
+        { id: '1', scaleDenominator: expect.closeTo(139_770_566.007_179, 3), cellSize: 0.3515625, cornerOfOrigin: 'topLeft', pointOfOrigin: [-180, 90], tileWidth: 256, tileHeight: 256, matrixWidth: 4, matrixHeight: 2 },
+      ]),
+    }) // prettier-ignore
+    expect(await codeOf(await ask('/tileMatrixSets/Mars'))).toEqual([400, 'BAD_PARAMETER'])
+    const limits = (await (await ask(`/tiles/WebMercatorQuad?${FILE}&minzoom=26&maxzoom=26`)).json()) as object
+    const mercator = (await (await ask('/tileMatrixSets/WebMercatorQuad')).json()) as { tileMatrices: { id: string }[] }
+    expect(limits).toMatchObject({ tileMatrixSetLimits: [{ tileMatrix: mercator.tileMatrices.at(-1)!.id }] })
+  })
+
+  test('of the tiles of a raster name the tiles that show it', async () => {
+    const { tilesets } = (await (await ask(`/tiles?${FILE}`)).json()) as { tilesets: unknown[] }
+    expect(tilesets).toHaveLength(3)
+    // By morecantile: tiles(11.5, 48, 11.7, 48.2, zooms=9).
+    for (const [set, limits] of [
+      ['WebMercatorQuad', { tileMatrix: '9', minTileRow: 177, maxTileRow: 177, minTileCol: 272, maxTileCol: 272 }],
+      ['WorldCRS84Quad', { tileMatrix: '9', minTileRow: 118, maxTileRow: 119, minTileCol: 544, maxTileCol: 545 }],
+    ] as const) {
+      const found = (await (await ask(`/tiles/${set}?${FILE}&minzoom=9&maxzoom=9&bidx=1`)).json()) as {
+        links: { href: string }[]
+      }
+      expect(found).toMatchObject({
+        tileMatrixSetLimits: [limits],
+        boundingBox: { lowerLeft: [11.5, expect.closeTo(48)] },
+      })
+      expect(found.links[0]!.href).toMatch(/tiles\/\w+\/\{tileMatrix\}\/\{tileCol\}\/\{tileRow\}\?url=.*&bidx=1$/)
+    }
+  })
+
+  test('of algorithms and colormaps name what pictures take', async () => {
+    const algorithms = (await (await ask('/algorithms')).json()) as Record<string, object>
+    expect(algorithms['hillshade']).toEqual(await (await ask('/algorithms/hillshade')).json())
+    expect(algorithms['hillshade']).toMatchObject({ inputs: { nbands: 1 }, parameters: { azimuth: { default: 315 } } })
+    const { colormaps } = (await (await ask('/colorMaps')).json()) as { colormaps: { id: string }[] }
+    expect(colormaps.map(({ id }) => id)).toContain('viridis')
+    const viridis = (await (await ask('/colorMaps/viridis')).json()) as Record<string, number[]>
+    // By Matplotlib, whose colours are truncated rather than rounded.
+    expect(viridis['0']!.map((value, i) => Math.abs(value - [68, 1, 84, 255][i]!) <= 1)).not.toContain(false)
+    const legend = async (more: string) => {
+      const response = await ask(`/colorMaps/viridis_r?f=png${more}`)
+      const { data, info } = await sharp(Buffer.from(await response.arrayBuffer())).raw().toBuffer({ resolveWithObject: true }) // prettier-ignore
+      return [info.width, info.height, [...data.subarray(-4)]]
+    }
+    expect(await legend('')).toEqual([256, 20, viridis['0']])
+    expect(await legend('&orientation=vertical&width=5')).toEqual([5, 256, viridis['0']])
+    expect(await codeOf(await ask('/colorMaps/none'))).toEqual([422, 'UNKNOWN_COLORMAP'])
+    for (const path of ['algorithms', 'algorithms/slope', 'colorMaps', 'tileMatrixSets', 'tileMatrixSets/WGS1984Quad'])
+      expect(await codeOf(await ask(`/${path}?f=html`)), path).toEqual([400, 'BAD_PARAMETER'])
+    for (const query of ['f=html', 'f=png&width=9999', 'f=png&orientation=up'])
+      expect(await codeOf(await ask(`/colorMaps/viridis?${query}`)), query).toEqual([400, 'BAD_PARAMETER'])
+  })
+})
+
+test('an area counts the share of its own pixels that are valid, not of the box around it', async () => {
+  const [west, south] = [11.55, 48.1]
+  const triangle = square(west, south)
+  triangle.geometry.coordinates = [[[west, south], [west + 0.02, south], [west, south + 0.02], [west, south]]] // prettier-ignore
+  const { properties } = (await (await ask(`/statistics?${FILE}&bidx=1`, triangle)).json()) as {
+    properties: { statistics: { b1: { valid_pixels: number } } }
+  }
+  expect(properties.statistics.b1).toMatchObject({ valid_percent: 100, masked_pixels: 0 })
+  expect(Math.abs(properties.statistics.b1.valid_pixels - 200)).toBeLessThan(20)
 })
 
 describe('a Web Map Service', () => {
+  const CRS84 = { type: 'name', properties: { name: 'urn:ogc:def:crs:OGC:1.3:CRS84' } }
   const FILE_LAYER = 'LAYERS=storage://imagery/a.tif'
   const map = (more: string) =>
     ask(`/wms?SERVICE=WMS&REQUEST=GetMap&${FILE_LAYER}&STYLES=&FORMAT=image/png&TRANSPARENT=TRUE&${more}`)
@@ -431,7 +507,14 @@ describe('a Web Map Service', () => {
       const text = await response.text()
       expect(text).toContain(`version="${version}"`)
       expect(text).toContain('<Name>storage://imagery/a.tif</Name>')
-      expect(text).toContain('/raster/v1/wms?rescale=0%2C99&amp;bidx=1&amp;"')
+      expect(text).toContain('/raster/v1/wms?rescale=0%2C99&amp;bidx=1&amp;url=storage%3A%2F%2Fimagery%2Fa.tif&amp;"')
+      const box =
+        version === '1.3.0' ? 'CRS="EPSG:4326" minx="48" miny="11.5"' : 'SRS="EPSG:4326" minx="11.5" miny="48"'
+      expect(text).toMatch(new RegExp(`<BoundingBox ${box.replaceAll('48"', '4[\\d.]+"')}`))
+      const byUrl = `/wms?service=wms&request=GetCapabilities&VERSION=${version}&${FILE}&rescale=0,99&bidx=1`
+      expect((await (await ask(byUrl)).text()).replace('url=storage%3A%2F%2Fimagery%2Fa.tif&amp;', '')).toContain(
+        '<Name>storage://imagery/a.tif</Name>',
+      )
       expect(text).toMatch(version === '1.3.0' ? /<northBoundLatitude>48\.2</ : /maxy="48\.2"/)
     },
   )
@@ -470,7 +553,18 @@ describe('a Web Map Service', () => {
     const values = [0, 1, 2].map((band) => valueAt(50, 49, band))
     expect(await (await ask(info)).text()).toBe(values.join())
     const json = await (await ask(`${info}&INFO_FORMAT=application/json`)).json()
-    expect(json).toEqual({ values, band_names: ['b1', 'b2', 'b3'] })
+    const properties = { b1: values[0], b2: values[1], b3: values[2] }
+    const features = [{ type: 'Feature', geometry: { type: 'Point', coordinates: expect.any(Array) }, properties }]
+    expect(json).toEqual({ type: 'FeatureCollection', crs: CRS84, features, values, band_names: ['b1', 'b2', 'b3'] })
+    const html = await (await ask(`${info}&INFO_FORMAT=text/html`)).text()
+    expect(html).toContain(`<tr><th>b2</th><td>${values[1]}</td></tr>`)
+  })
+
+  test('links the legend of a colormap', async () => {
+    const query = `/wms?SERVICE=WMS&REQUEST=GetCapabilities&${FILE_LAYER}&bidx=1&colormap_name=Viridis`
+    const [, address = ''] = /<LegendURL.*?xlink:href="([^"]+)"/.exec(await (await ask(query)).text()) ?? []
+    const response = await fetch(address)
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/png'])
   })
 
   test.each([
@@ -525,7 +619,7 @@ describe('a Web Map Service', () => {
     const response = await ask(info)
     expect([response.status, await response.text()]).toEqual([200, ''])
     const json = await (await ask(`${info}&INFO_FORMAT=application/json`)).json()
-    expect(json).toEqual({ values: [], band_names: [] })
+    expect(json).toEqual({ type: 'FeatureCollection', crs: CRS84, features: [], values: [], band_names: [] })
   })
 
   test('refuses a time, which no raster has', async () => {

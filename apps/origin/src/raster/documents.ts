@@ -1,7 +1,8 @@
 import { boxRing } from '@terrane/core'
-import { boundsBetween, type RasterDescription, type TileSet } from '@terrane/tiling/raster'
+import { TILE_SETS, boundsBetween, type RasterDescription, type TileSet } from '@terrane/tiling/raster'
 import type { FastifyRequest } from 'fastify'
 import { MAX_ZOOM } from './addresses.ts'
+import { badParameter } from './errors.ts'
 import { formatOf, integer } from './parameters.ts'
 
 /** Parameters and tile set of a request for tiles. */
@@ -10,25 +11,44 @@ export interface TileQuery {
   readonly set: TileSet
 }
 
+/** The public address of `/raster/v1`, as the request names it. */
+export function addressOf({ url, protocol, host }: FastifyRequest): string {
+  return `${protocol}://${host}${url.slice(0, url.indexOf('/raster/v1'))}/raster/v1`
+}
+
 /** Parameters of documents that tiles do not have. */
-const OWN = ['tile_format', 'tile_scale', 'minzoom', 'maxzoom']
+const OWN = ['tile_format', 'tile_scale', 'minzoom', 'maxzoom', 'zooms']
 
 /** The template of a raster's tiles, with the parameters of the request. */
 export function tilesAddress(request: FastifyRequest, { query, set }: TileQuery, format: string | null): string {
   const wanted = new URLSearchParams(query)
   for (const name of OWN) wanted.delete(name)
   const scale = query.has('tile_scale') ? integer('tile_scale', query.get('tile_scale') as string, 1, 4) : 1
-  const [path = ''] = request.url.split('?')
-  const base = `${request.protocol}://${request.host}${path.slice(0, path.indexOf('/raster/v1'))}/raster/v1`
   const ending = `${scale === 1 ? '' : `@${scale}x`}${format === null ? '' : `.${formatOf(format, undefined)}`}`
-  return `${base}/tiles/${set}/{z}/{x}/{y}${ending}?${wanted.toString()}`
+  return `${addressOf(request)}/tiles/${set}/{z}/{x}/{y}${ending}?${wanted.toString()}`
 }
 
-/** The requested zooms, or those of the raster. */
-export function readZooms(query: URLSearchParams, about: RasterDescription): { minzoom: number; maxzoom: number } {
-  const zoom = (name: 'minzoom' | 'maxzoom'): number =>
-    query.has(name) ? integer(name, query.get(name) as string, 0, MAX_ZOOM) : about[name]
-  return { minzoom: zoom('minzoom'), maxzoom: Math.max(zoom('minzoom'), zoom('maxzoom')) }
+/**
+ * The requested zooms of a set, or those of the raster: `minzoom` and `maxzoom`, or `zooms={set}::{min},{max}` with `*`
+ * for any set.
+ */
+export function readZooms(query: URLSearchParams, about: RasterDescription, set: TileSet): ZoomSpan {
+  const own = query.getAll('zooms').map((text) => /^(\*|\w+)::(\d+),(\d+)$/.exec(text) ?? [text])
+  const strange = own.find(([, name = '']) => name !== '*' && !Object.hasOwn(TILE_SETS, name))
+  if (strange) {
+    const wanted = 'a tile matrix set or *, :: and two zooms, such as WebMercatorQuad::0,5, are wanted'
+    throw badParameter({ name: 'zooms', value: String(strange[0]).slice(0, 60), wanted })
+  }
+  const [, , min, max] = own.find(([, name]) => name === set) ?? own.find(([, name]) => name === '*') ?? []
+  const zoom = (name: 'minzoom' | 'maxzoom', text = query.get(name) ?? undefined): number =>
+    text === undefined ? about[name] : integer(name, text, 0, MAX_ZOOM)
+  const minzoom = zoom('minzoom', min)
+  return { minzoom, maxzoom: Math.max(minzoom, zoom('maxzoom', max)) }
+}
+
+interface ZoomSpan {
+  readonly minzoom: number
+  readonly maxzoom: number
 }
 
 /** TileJSON 3.0.0, its tiles with the same parameters. */
@@ -39,7 +59,7 @@ export function tileJson(
 ): Record<string, unknown> {
   const { bounds } = about
   const [west, south, east, north] = bounds
-  const zooms = readZooms(query, about)
+  const zooms = readZooms(query, about, set)
   const isWrapped = west > east
   return {
     tilejson: '3.0.0',

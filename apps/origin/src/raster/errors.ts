@@ -85,4 +85,11 @@ export const badFeature = defineError(
   () => ({ hint: 'Send a GeoJSON Feature with a Polygon or MultiPolygon in longitude and latitude.' }),
 )
 
-export const tileOutside = defineError('TILE_OUTSIDE', 'not_found', () => 'The raster does not cover this place.')
+export const tileOutside = defineError(
+  'TILE_OUTSIDE',
+  'not_found',
+  () => 'The raster has no valid pixel at this place.',
+  () => ({
+    hint: 'info names the bounds of the raster. Pixels of nodata, and those whose expression is not finite, are not valid.',
+  }),
+)

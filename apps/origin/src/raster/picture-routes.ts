@@ -92,7 +92,7 @@ function mapRoute(app: Http, pictures: Pictures): void {
     const wanted = { size: sizeOf(query), maxSize: DEFAULT_SIDE, crs }
     const area: PictureRequest['area'] = found
       ? { type: 'box', bounds: found.bounds, boundsCrs, shape: null, ...wanted }
-      : wholeArea(request, null, crs)
+      : { ...wholeArea(request, null, null), crs }
     const style = readStyle(query, MAP_PARAMETERS)
     const format = formatOf(query.get('f') ?? undefined, request.headers.accept)
     const picture = { kind: 'picture', style, format, mask: maskOf(query), area } as const

@@ -28,7 +28,7 @@ const KEPT_BYTES = 4 * 1024 * 1024
 /** Bytes of a cache entry besides its picture. */
 const ENTRY_BYTES = 200
 /** Version of the renderer, which is part of the cache key: increment it when pictures change. */
-const RENDERER = 5
+const RENDERER = 6
 
 /** Draws pictures, and caches recent ones. */
 export class Pictures {

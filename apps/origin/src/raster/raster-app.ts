@@ -1,20 +1,21 @@
 import type { Http } from '@terrane/service'
-import type { RenderPool } from '@terrane/tiling/raster'
+import type { LngLatBox, RenderPool } from '@terrane/tiling/raster'
 import type { FastifyRequest } from 'fastify'
 import { abortOnDisconnect } from '../abort-on-disconnect.ts'
+import { assetRoutes } from './assets.ts'
 import { tileSetOf } from './addresses.ts'
 import { epsgOf } from './crs-parameters.ts'
-import { notOffered } from './errors.ts'
 import { infoBody, infoFeature, tileJson } from './documents.ts'
+import { listRoutes } from './lists.ts'
 import { readStyle } from './parameters.ts'
 import { pictureRoutes } from './picture-routes.ts'
 import { Pictures } from './pictures.ts'
-import { options, queryOf, type FindRaster } from './request.ts'
-import { findRaster } from './resolve.ts'
-import { readSourceChoice } from './source-choice.ts'
-import type { RasterSources } from './sources.ts'
+import { options, queryOf, type FindRaster, type ListAssets } from './request.ts'
+import { findAssets, findRaster } from './resolve.ts'
+import { choiceOfAsset, readSourceChoice } from './source-choice.ts'
+import type { RasterSources, SourceRequest } from './sources.ts'
 import { valueRoutes } from './value-routes.ts'
-import { layerUrl, wmsRoute } from './wms.ts'
+import { sourceQuery, wmsRoute } from './wms.ts'
 import { wmtsCapabilities } from './wmts.ts'
 
 export interface RasterDeps extends RasterSources {
@@ -23,20 +24,26 @@ export interface RasterDeps extends RasterSources {
 
 /** `/raster/v1`: pictures and values of rasters made on request, with TiTiler's paths and parameters. */
 export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
-  const find: FindRaster = (request, signal, area) => {
-    const query = queryOf(request)
-    return findRaster(deps, request, {
-      url: query.get('url') ?? layerUrl(query),
-      choice: readSourceChoice(query),
-      area,
-      signal,
-    })
+  const find: FindRaster = (request, signal, area, asset = null) => {
+    const asked = askedOf(request, signal, area)
+    return findRaster(deps, request, asset === null ? asked : { ...asked, choice: choiceOfAsset(asked.choice, asset) })
   }
+  const list: ListAssets = (request, signal, area, most) =>
+    findAssets(deps, request, askedOf(request, signal, area), most)
+  assetRoutes(app, list)
   const pictures = new Pictures(deps.pool, find)
   pictureRoutes(app, pictures)
   wmsRoute(app, { pictures, pool: deps.pool, find })
   documentRoutes(app, deps.pool, find)
-  valueRoutes(app, deps.pool, find)
+  const values = { pool: deps.pool, find, list }
+  valueRoutes(app, values)
+  listRoutes(app, values)
+}
+
+/** Choice and area of a request for its source. */
+function askedOf(request: FastifyRequest, signal: AbortSignal, area: LngLatBox | null): SourceRequest {
+  const query = sourceQuery(request)
+  return { url: query.get('url') ?? '', choice: readSourceChoice(query), area, signal }
 }
 
 function documentRoutes(app: Http, pool: RenderPool, find: FindRaster): void {
@@ -69,7 +76,6 @@ function documentRoutes(app: Http, pool: RenderPool, find: FindRaster): void {
   const wmts = abortOnDisconnect(async (request, reply, signal) => {
     const set = tileSetOf(request)
     const query = queryOf(request)
-    if (query.has('zooms')) throw notOffered({ name: 'zooms' })
     readStyle(query)
     const text = wmtsCapabilities(request, await describe(request, signal), { query, set })
     return reply.type('application/xml').send(text)

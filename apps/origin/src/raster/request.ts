@@ -9,11 +9,29 @@ const Url = Type.Object({ url: Type.String({ minLength: 1, maxLength: 2000 }) })
 /** Options of all routes; the query names the raster. */
 export const options = { schema: { querystring: Url }, config: { quiet: true } }
 
-/** Finds the raster of a request. @param area in degrees; null for the whole of it */
-export type FindRaster = (request: FastifyRequest, signal: AbortSignal, area: LngLatBox | null) => Promise<FoundRaster>
+/**
+ * Finds the raster of a request.
+ *
+ * @param area in degrees; null for the whole of it
+ * @param asset one asset of a STAC item, instead of those of the request
+ */
+export type FindRaster = (
+  request: FastifyRequest,
+  signal: AbortSignal,
+  area: LngLatBox | null,
+  asset?: string | null,
+) => Promise<FoundRaster>
 
-/** Parameters that may be repeated: bands, their ranges, names and percentiles. */
-const LISTS: ReadonlySet<string> = new Set(['bidx', 'rescale', 'assets', 'asset_bidx', 'p', 'c'])
+/** Names of what the source of a request consists of: assets of a STAC item, or sources of a table in an area. */
+export type ListAssets = (
+  request: FastifyRequest,
+  signal: AbortSignal,
+  area: LngLatBox | null,
+  most: number,
+) => Promise<readonly string[]>
+
+/** Parameters that may be repeated: bands, their ranges, names and percentiles, and zooms of sets. */
+const LISTS: ReadonlySet<string> = new Set(['bidx', 'rescale', 'assets', 'asset_bidx', 'p', 'c', 'zooms'])
 
 /** @throws PARAMETER_REPEATED */
 export function queryOf(request: FastifyRequest): URLSearchParams {

@@ -2,9 +2,37 @@ import type { FastifyRequest } from 'fastify'
 import { sourceUnknown } from './errors.ts'
 import { foundImage, isItem, partOf } from './found-image.ts'
 import { FileOpener } from './open-file.ts'
-import { MAX_ITEM_BYTES, itemPart } from './scene.ts'
+import { MAX_ITEM_BYTES, assetsOf, itemPart, readItem } from './scene.ts'
 import type { FoundRaster, RasterSources, SourceRequest } from './sources.ts'
-import { imageOfTable } from './table-image.ts'
+import { imageOfTable, sourcesOfTable } from './table-image.ts'
+
+const TABLE = /^embeddings:\/\/([a-z][a-z0-9_]{0,62})(?:\/(\d{1,7}))?$/
+const STORED = /^storage:\/\/([^/]+)\/(.+)$/
+
+/**
+ * Names of what a source consists of: assets of a STAC item, or addresses of the sources of a table in the area.
+ *
+ * @param most maximum number of names
+ * @throws RASTER_NOT_FOUND, ITEM_UNREADABLE
+ */
+export async function findAssets(
+  sources: RasterSources,
+  request: FastifyRequest,
+  asked: SourceRequest,
+  most: number,
+): Promise<readonly string[]> {
+  const { url, signal } = asked
+  const opener = new FileOpener(sources, request, signal)
+  const [, table, number] = TABLE.exec(url) ?? []
+  if (table !== undefined) return sourcesOfTable({ sources, request, opener, table, number, asked }, most)
+  const [, bucket, path] = STORED.exec(url) ?? []
+  if (bucket !== undefined && path !== undefined) {
+    const found = await opener.open({ kind: 'storage', bucket, path })
+    if (found) return assetsOf(readItem(await opener.text(found, MAX_ITEM_BYTES))).slice(0, most)
+  } else if (/^https?:\/\//i.test(url))
+    return assetsOf(readItem(await opener.textAt(url, MAX_ITEM_BYTES))).slice(0, most)
+  throw sourceUnknown({ url })
+}
 
 /**
  * The raster that `url` names. `storage://{bucket}/{path}`: an object with the access rules of storage (any of a public
@@ -22,9 +50,9 @@ export async function findRaster(
 ): Promise<FoundRaster> {
   const { url, choice, signal } = asked
   const opener = new FileOpener(sources, request, signal)
-  const [, table, number] = /^embeddings:\/\/([a-z][a-z0-9_]{0,62})(?:\/(\d{1,7}))?$/.exec(url) ?? []
+  const [, table, number] = TABLE.exec(url) ?? []
   if (table !== undefined) return imageOfTable({ sources, request, opener, table, number, asked })
-  const [, bucket, path] = /^storage:\/\/([^/]+)\/(.+)$/.exec(url) ?? []
+  const [, bucket, path] = STORED.exec(url) ?? []
   if (bucket !== undefined && path !== undefined) {
     const found = await opener.open({ kind: 'storage', bucket, path })
     if (found) return foundImage([await partOf(found, choice, opener)])

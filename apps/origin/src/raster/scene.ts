@@ -11,6 +11,7 @@ import {
   type FileSource,
   type Scene,
   type SceneBand,
+  type StacItem,
 } from '@terrane/tiling/scene'
 import { itemUnreadable, sceneFilesMissing, tooManyFiles } from './errors.ts'
 import type { FileOpener, OpenFile } from './open-file.ts'
@@ -43,16 +44,9 @@ export async function itemPart(
   choice: Pick<SourceChoice, 'assets' | 'assetBands'>,
   opener: FileOpener,
 ): Promise<OpenPart> {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw itemUnreadable({ why: 'it is no JSON' })
-  }
-  if ((value as { type?: unknown } | null)?.type !== 'Feature') throw itemUnreadable({ why: 'it is no STAC item' })
-  const item = readStacItem(value, 0)
+  const item = readItem(text)
   const isAll = choice.assets?.length === 1 && choice.assets[0] === ALL_ASSETS
-  const assets = isAll ? [...new Set(item.bands.map(({ asset }) => asset))] : choice.assets
+  const assets = isAll ? assetsOf(item) : choice.assets
   const { bands: chosen, mask } = chooseBands(item, { assets, channels: ['red', 'green', 'blue'], mask: null })
   const bands = pickBands(chosen, choice.assetBands)
   const at = base.kind === 'url' && item.self !== null && URL.canParse(item.self) ? { ...base, url: item.self } : base
@@ -70,8 +64,25 @@ export async function itemPart(
   return openScene(scene, await files.open())
 }
 
+/** Names of the assets of an item that are rasters. */
+export function assetsOf({ bands }: StacItem): string[] {
+  return [...new Set(bands.map(({ asset }) => asset))]
+}
+
+/** @throws ITEM_UNREADABLE */
+export function readItem(text: string): StacItem {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw itemUnreadable({ why: 'it is no JSON' })
+  }
+  if ((value as { type?: unknown } | null)?.type !== 'Feature') throw itemUnreadable({ why: 'it is no STAC item' })
+  return readStacItem(value, 0)
+}
+
 /** TiTiler's name for all assets. */
-const ALL_ASSETS = ':all:'
+export const ALL_ASSETS = ':all:'
 
 /** The bands of assets by their numbers, where some are named. @throws SCENE_UNUSABLE for an asset that is not drawn */
 function pickBands(bands: readonly ChosenBand[], picks: SourceChoice['assetBands']): readonly ChosenBand[] {

@@ -1,6 +1,6 @@
 import type { PixelSelection } from '@terrane/tiling/raster'
-import { badParameter, notOffered } from './errors.ts'
-import { integer, oneOf } from './parameters.ts'
+import { badParameter } from './errors.ts'
+import { integer, oneOf, truth } from './parameters.ts'
 
 /** Order of a table's sources; the first is on top. */
 export type SourceOrder = 'newest' | 'oldest' | 'cloud' | 'number'
@@ -12,6 +12,8 @@ export interface SourceChoice {
   /** Numbers of an asset's bands from 1, by its name: `asset_bidx=B01|1,2`, or `assets=B01|bidx=1,2`. */
   readonly assetBands: ReadonlyMap<string, readonly number[]>
   readonly order: SourceOrder
+  /** Whether the order is turned around. */
+  readonly isReversed: boolean
   readonly selection: PixelSelection
   /** Inclusive, RFC 3339. */
   readonly since: string | null
@@ -22,12 +24,11 @@ export interface SourceChoice {
 
 const ORDERS = ['newest', 'oldest', 'cloud', 'number'] as const
 const SELECTIONS = ['first', 'highest', 'lowest', 'mean'] as const
-const MAX_NAMES = 64
+/** Maximum number of assets or sources that a request names. */
+export const MAX_NAMES = 64
 
-/** `assets` and `asset_bidx` of a STAC item; `order`, `pixel_selection`, `since`, `until` and `sources` of a table. @throws BAD_PARAMETER, PARAMETER_NOT_OFFERED */
+/** `assets` and `asset_bidx` of a STAC item; `order`, `reverse`, `pixel_selection`, `since`, `until` and `sources` of a table. @throws BAD_PARAMETER */
 export function readSourceChoice(query: URLSearchParams): SourceChoice {
-  // TiTiler's order of a mosaic, turned around.
-  if (query.has('reverse')) throw notOffered({ name: 'reverse' })
   const assetBands = new Map(query.getAll('asset_bidx').map((text) => bandsOfAsset('asset_bidx', text, '|')))
   const assets = query.getAll('assets').flatMap((text) => {
     if (!text.includes('|')) return text.split(',')
@@ -47,11 +48,18 @@ export function readSourceChoice(query: URLSearchParams): SourceChoice {
     assets: assets.length === 0 ? null : assets,
     assetBands,
     order: oneOf('order', query.get('order') ?? 'newest', ORDERS),
+    isReversed: truth('reverse', query.get('reverse') ?? 'false'),
     selection: oneOf('pixel_selection', query.get('pixel_selection') ?? 'first', SELECTIONS),
     since: timeOf('since', query.get('since')),
     until: timeOf('until', query.get('until')),
     sources: sources?.map((text) => integer('sources', text, 0, 2_097_151)) ?? null,
   }
+}
+
+/** A choice with a single asset. */
+export function choiceOfAsset(choice: SourceChoice, asset: string): SourceChoice {
+  const bands = choice.assetBands.get(asset)
+  return { ...choice, assets: [asset], assetBands: new Map(bands ? [[asset, bands]] : []) }
 }
 
 /** An asset and the numbers of its bands. @throws BAD_PARAMETER */
@@ -68,11 +76,12 @@ function bandsOfAsset(name: string, text: string, mark: '|' | '|bidx='): readonl
   })
 }
 
-/** A date means the beginning of its day for `since`, and its end for `until`, in UTC. */
+/** A date means the beginning of its day for `since`, and its end for `until`, in UTC. Microseconds are kept. */
 function timeOf(name: 'since' | 'until', text: string | null): string | null {
   if (text === null) return null
   const isDay = /^\d{4}-\d\d-\d\d$/.test(text)
-  const time = new Date(isDay ? `${text}T${name === 'since' ? '00:00:00.000' : '23:59:59.999'}Z` : text)
+  const full = isDay ? `${text}T${name === 'since' ? '00:00:00' : '23:59:59.999999'}Z` : text
+  const time = new Date(full)
   if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(time.getTime())) {
     throw badParameter({
       name,
@@ -80,5 +89,6 @@ function timeOf(name: 'since' | 'until', text: string | null): string | null {
       wanted: 'a date or a time such as 2025-06-01T10:00:00Z is wanted',
     })
   }
-  return time.toISOString()
+  const [, finer = ''] = /\.\d{3}(\d{1,3})/.exec(full) ?? []
+  return time.toISOString().replace('Z', `${finer}Z`)
 }

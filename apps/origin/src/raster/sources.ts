@@ -16,6 +16,8 @@ export interface RasterSources {
 export interface FoundRaster {
   readonly image: RasterImage
   readonly open: boolean
+  /** Times of the chosen sources of a table, RFC 3339, ascending; the newest 1,000. */
+  readonly times?: () => Promise<readonly string[]>
 }
 
 /** Choice and area of a request for a source. */

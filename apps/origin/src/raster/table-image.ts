@@ -14,7 +14,7 @@ const MAX_SOURCES = 10_000
 /** Parts of a mosaic that are opened concurrently. */
 const AT_ONCE = 4
 
-interface TableRequest {
+export interface TableRequest {
   readonly sources: RasterSources
   readonly request: FastifyRequest
   readonly opener: FileOpener
@@ -25,6 +25,7 @@ interface TableRequest {
 }
 
 interface TableSource {
+  readonly source: number
   readonly name: string
   readonly bbox: readonly [number, number, number, number] | null
   readonly scene: KeptScene | null
@@ -41,7 +42,10 @@ interface TableSource {
 export async function imageOfTable(wanted: TableRequest): Promise<FoundRaster> {
   const { sources, opener, table, number, asked } = wanted
   if (!(await mayRead(wanted))) throw sourceUnknown({ url: asked.url })
-  const found = await sourcesOf(wanted)
+  // One row more than the maximum shows that there are more sources in the area.
+  const most = asked.area === null ? MAX_SOURCES + 1 : MAX_PARTS + 1
+  const found = await sourcesOf(wanted, { most, hasFirst: true })
+  if (found.length > MAX_SOURCES) throw tooManySources({ table, limit: MAX_SOURCES })
   if (found.length === 0) {
     if (number !== undefined) throw sourceUnknown({ url: asked.url })
     if (await hasSources(sources, table)) throw noSourcesChosen({ table })
@@ -49,13 +53,41 @@ export async function imageOfTable(wanted: TableRequest): Promise<FoundRaster> {
     if (origin === null) throw sourceUnknown({ url: asked.url })
     return foundImage([await openPart({ name: origin, scene: null }, { opener, table, asked })])
   }
+  const times = () => timesOf(wanted)
   if (found.length === 1 && found[0]!.total === 1)
-    return foundImage([await openPart(found[0]!, { opener, table, asked })])
+    return { ...foundImage([await openPart(found[0]!, { opener, table, asked })]), times }
   const parts = await openParts(found.slice(0, MAX_PARTS + 1), { opener, table, asked })
-  return foundImage(
-    parts.map(({ part, ...rest }, i) => ({ ...rest, part: { ...part, boxes: boxesOf(found, i, asked.area) } })),
-    asked.choice.selection,
+  const placed = parts.map(({ part, ...rest }, i) => ({
+    ...rest,
+    part: { ...part, boxes: boxesOf(found, i, asked.area) },
+  }))
+  return { ...foundImage(placed, asked.choice.selection), times }
+}
+
+/** Addresses of the sources of a table in the area of a request, in its order. @throws RASTER_NOT_FOUND */
+export async function sourcesOfTable(wanted: TableRequest, most: number): Promise<string[]> {
+  if (!(await mayRead(wanted))) throw sourceUnknown({ url: wanted.asked.url })
+  const found = await sourcesOf(wanted, { most, hasFirst: false })
+  return found.map(({ source }) => `embeddings://${wanted.table}/${source}`)
+}
+
+/** Times of the chosen sources, in microseconds, because `TIME` is compared exactly. */
+async function timesOf(wanted: TableRequest): Promise<string[]> {
+  const { rows } = await wanted.sources.database.query<{ time: string }>(
+    `select to_char(d.datetime at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as time
+     from (select distinct s.datetime from geoembeddings.embedding_sources s where ${CHOSEN} and s.datetime is not null
+       order by 1 desc limit 1000) d order by d.datetime`,
+    chosenOf(wanted),
   )
+  return rows.map(({ time }) => time)
+}
+
+/** Condition of the chosen sources of a table, with the parameters of {@link chosenOf}. */
+const CHOSEN = `s.table_name = $1 and s.status = 'done' and ($2::integer[] is null or s.source = any($2))
+  and ($3::timestamptz is null or s.datetime >= $3) and ($4::timestamptz is null or s.datetime <= $4)`
+
+function chosenOf({ table, number, asked: { choice } }: TableRequest): unknown[] {
+  return [table, number === undefined ? choice.sources : [Number(number)], choice.since, choice.until]
 }
 
 /**
@@ -97,28 +129,26 @@ const ORDER: Readonly<Record<SourceOrder, string>> = {
 }
 
 /** Read without the caller's role: names of sources are not visible to callers, but their pictures may be. */
-async function sourcesOf({ sources: { database }, table, number, asked }: TableRequest): Promise<TableSource[]> {
-  const { choice, area } = asked
-  const only = number === undefined ? choice.sources : [Number(number)]
-  // One row more than the maximum shows that there are more sources in the area.
-  const most = area === null ? MAX_SOURCES + 1 : MAX_PARTS + 1
-  const { rows } = await database.query<TableSource>(
+async function sourcesOf(
+  wanted: TableRequest,
+  { most, hasFirst }: { readonly most: number; readonly hasFirst: boolean },
+): Promise<TableSource[]> {
+  const { choice, area } = wanted.asked
+  const { rows } = await wanted.sources.database.query<TableSource>(
     `with chosen as (
-       select s.*, row_number() over (order by ${ORDER[choice.order]}, s.source) as place, count(*) over () as total
+       select s.*, count(*) over () as total, ${choice.isReversed ? 'count(*) over () + 1 - ' : ''}row_number() over (order by ${ORDER[choice.order]}, s.source) as place
        from geoembeddings.embedding_sources s
-       where s.table_name = $1 and s.status = 'done' and ($2::integer[] is null or s.source = any($2))
-         and ($3::timestamptz is null or s.datetime >= $3) and ($4::timestamptz is null or s.datetime <= $4))
-     select c.name, c.bbox, c.total::integer as total,
+       where ${CHOSEN})
+     select c.source, c.name, c.bbox, c.total::integer as total,
        case when jsonb_typeof(c.properties->'files') = 'array' and (c.place <= ${MAX_PARTS + 1} or $5::double precision[] is not null)
          then jsonb_build_object('files', c.properties->'files', 'mask', c.properties->'mask') end as scene
      from chosen c
-     where c.place = 1 or c.bbox is null or $5 is null or (c.bbox[2] <= $5[4] and c.bbox[4] >= $5[2]
+     where (c.place = 1 and $7) or c.bbox is null or $5 is null or (c.bbox[2] <= $5[4] and c.bbox[4] >= $5[2]
        and exists (select from unnest(array[-360, 0, 360]) turn
          where $5[1] + turn <= c.bbox[3] + case when c.bbox[3] < c.bbox[1] then 360 else 0 end and $5[3] + turn >= c.bbox[1]))
      order by c.place limit $6`,
-    [table, only, choice.since, choice.until, area, most],
+    [...chosenOf(wanted), area, most, hasFirst],
   )
-  if (rows.length > MAX_SOURCES) throw tooManySources({ table, limit: MAX_SOURCES })
   return rows
 }
 

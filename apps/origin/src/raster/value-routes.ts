@@ -2,11 +2,13 @@ import type { Http } from '@terrane/service'
 import type { LngLatBox, RenderPool, RenderRequest, StatisticsOptions } from '@terrane/tiling/raster'
 import type { FastifyRequest } from 'fastify'
 import { abortOnDisconnect } from '../abort-on-disconnect.ts'
-import { badParameter, tileOutside } from './errors.ts'
+import { badParameter, tileOutside, tooManyFiles } from './errors.ts'
 import { MAX_SHAPE_BYTES, readFeatures } from './feature.ts'
 import { coordinateCrsOf, coordinatesOf, targetCrsOf } from './crs-parameters.ts'
 import { integer, number, readStyle, sideOf, sizeOf, truth } from './parameters.ts'
-import { options, queryOf, type FindRaster } from './request.ts'
+import { options, queryOf, type FindRaster, type ListAssets } from './request.ts'
+import { ALL_ASSETS } from './scene.ts'
+import { MAX_NAMES, readSourceChoice } from './source-choice.ts'
 
 type Area = Extract<RenderRequest, { kind: 'statistics' }>['area']
 
@@ -14,22 +16,46 @@ type Area = Extract<RenderRequest, { kind: 'statistics' }>['area']
 const MAX_FEATURES = 100
 const DEFAULT_SIDE = 1024
 
+/** Dependencies of routes for values and lists. */
+export interface ValueDeps {
+  readonly pool: RenderPool
+  readonly find: FindRaster
+  readonly list: ListAssets
+}
+
 /** Values of rasters: statistics of the whole or of areas, and values at a position. */
-export function valueRoutes(app: Http, pool: RenderPool, find: FindRaster): void {
+export function valueRoutes(app: Http, { pool, find, list }: ValueDeps): void {
   pointRoute(app, pool, find)
-  const statistics = async (request: FastifyRequest, signal: AbortSignal, area: Area, box: LngLatBox | null) => {
+  const statistics = async (
+    request: FastifyRequest,
+    signal: AbortSignal,
+    area: Area,
+    { box = null, asset = null }: { readonly box?: LngLatBox | null; readonly asset?: string | null } = {},
+  ) => {
     const query = queryOf(request)
     const wanted = { kind: 'statistics', area, style: readStyle(query), options: readStatistics(query) } as const
-    const { image } = await find(request, signal, box)
+    const { image } = await find(request, signal, box, asset)
     return pool.statistics(image, wanted, signal)
   }
   app.get(
     '/raster/v1/statistics',
     options,
     abortOnDisconnect(async (request, _reply, signal) => {
-      const found = await statistics(request, signal, { type: 'preview', ...sizesOf(request) }, null)
+      const found = await statistics(request, signal, { type: 'preview', ...sizesOf(request) })
       if (found === null) throw tileOutside()
       return found
+    }),
+  )
+  app.get(
+    '/raster/v1/asset_statistics',
+    options,
+    abortOnDisconnect(async (request, _reply, signal) => {
+      const found: (readonly [string, unknown])[] = []
+      for (const asset of await assetsWanted(request, signal, list)) {
+        const area = { type: 'preview', ...sizesOf(request) } as const
+        found.push([asset, await statistics(request, signal, area, { asset })])
+      }
+      return Object.fromEntries(found)
     }),
   )
   app.post(
@@ -41,7 +67,7 @@ export function valueRoutes(app: Http, pool: RenderPool, find: FindRaster): void
       const wanted = { ...sizesOf(request), crs: targetCrsOf(query) }
       for (const { feature, area } of readFeatures(request.body, MAX_FEATURES, coordinateCrsOf(query))) {
         const { box, ...of } = area
-        const found = await statistics(request, signal, { type: 'box', ...of, ...wanted }, box)
+        const found = await statistics(request, signal, { type: 'box', ...of, ...wanted }, { box })
         const { properties } = feature as { properties?: object | null }
         features.push({ ...feature, properties: { ...properties, statistics: found } })
       }
@@ -70,12 +96,30 @@ function pointRoute(app: Http, pool: RenderPool, find: FindRaster): void {
   )
 }
 
+/** The assets of an item that a request names, or all of them. @throws BAD_PARAMETER, TOO_MANY_FILES */
+async function assetsWanted(
+  request: FastifyRequest,
+  signal: AbortSignal,
+  list: ListAssets,
+): Promise<readonly string[]> {
+  const query = queryOf(request)
+  const url = query.get('url')!
+  if (url.startsWith('embeddings:'))
+    throw badParameter({ name: 'url', value: url.slice(0, 100), wanted: 'the url of a STAC item is wanted' })
+  const { assets } = readSourceChoice(query)
+  if (assets !== null && !assets.includes(ALL_ASSETS)) return assets
+  const all = await list(request, signal, null, MAX_NAMES + 1)
+  if (all.length > MAX_NAMES) throw tooManyFiles({ files: all.length, limit: MAX_NAMES })
+  return all
+}
+
 function sizesOf(request: FastifyRequest): Pick<Area, 'size' | 'maxSize'> {
   const query = queryOf(request)
   return { size: sizeOf(query), maxSize: sideOf('max_size', query.get('max_size'), DEFAULT_SIDE) }
 }
 
-function placeOf(text: string, query: URLSearchParams): Record<'given' | 'position', readonly [number, number]> {
+/** Longitude and latitude of `x,y` in `coord_crs`, and the numbers as given. @throws BAD_PARAMETER */
+export function placeOf(text: string, query: URLSearchParams): Record<'given' | 'position', readonly [number, number]> {
   const [x = Number.NaN, y = Number.NaN, ...more] = text.split(',').map((part) => number('point', part))
   const [lng, lat] = coordinatesOf(query)(x, y)
   if (more.length === 0 && Math.abs(lng) <= 180 && Math.abs(lat) <= 90) return { given: [x, y], position: [lng, lat] }

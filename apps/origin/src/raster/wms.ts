@@ -1,5 +1,5 @@
 import type { Http } from '@terrane/service'
-import { toLngLat, type RasterDescription, type RenderPool } from '@terrane/tiling/raster'
+import { toLngLat, type RenderPool } from '@terrane/tiling/raster'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { abortOnDisconnect } from '../abort-on-disconnect.ts'
@@ -8,17 +8,13 @@ import { badParameter, notOffered } from './errors.ts'
 import { formatOf, integer, number, oneOf, readStyle, sideOf, truth } from './parameters.ts'
 import type { Pictures } from './pictures.ts'
 import { queryOf, type FindRaster } from './request.ts'
-import { exceptionFormat, wmsExceptions } from './wms-exceptions.ts'
+import { FORMATS, INFO_FORMATS, VERSIONS, isXFirst, wmsCapabilities } from './wms-capabilities.ts'
+import { wmsExceptions } from './wms-exceptions.ts'
 import { escapeXml } from './wmts.ts'
 
-const VERSIONS = ['1.1.1', '1.3.0'] as const
-const FORMATS = { 'image/png': 'png', 'image/jpeg': 'jpeg', 'image/webp': 'webp', 'image/tiff': 'tif' } as const
-/** CRS that the capabilities offer: clients know their axes. */
-const OFFERED = ['EPSG:3857', 'EPSG:4326', 'CRS:84'] as const
-/** Projected CRS whose first axis is known to be that of x, as WMS 1.3.0 wants it: Web Mercator and UTM. */
-const X_FIRST = /^(?:3857|32[67]\d\d)$/
+const PATH = '/raster/v1/wms'
 
-/** `/raster/v1/wms`: a raster as a layer of a Web Map Service; `LAYERS` is its `url`, further parameters are those of pictures. */
+/** `/raster/v1/wms`: a raster as a layer of a Web Map Service; `LAYERS` or `url` names it, further parameters are those of pictures. */
 export function wmsRoute(
   app: Http,
   { pictures, pool, find }: { pictures: Pictures; pool: RenderPool; find: FindRaster },
@@ -33,7 +29,10 @@ export function wmsRoute(
     layerOf(wms, 'layers')
     if (wanted === 'getcapabilities') {
       oneOf('SERVICE', (wms.get('service') ?? '').toUpperCase(), ['WMS'])
-      return reply.type('text/xml').send(capabilities(request, await pictures.describe(request, signal, null), wms))
+      const { image, times } = await find(request, signal, null)
+      const [about, dates] = [await pool.describe(image, signal), (await times?.()) ?? []]
+      const style = new URLSearchParams([...queryOf(request)].filter(([name]) => !NAMES.has(name.toLowerCase())))
+      return reply.type('text/xml').send(wmsCapabilities(request, about, { wms, style, dates }))
     }
     const map = mapOf(wms)
     if (wanted === 'getmap') return getMap(request, reply, { wms, map, pictures, signal })
@@ -43,17 +42,25 @@ export function wmsRoute(
     const found = await pool.point(image, { kind: 'point', area, style: styleOf(request) }, signal)
     // A place outside of the raster has no features, which is an empty answer in WMS.
     const { values, names } = found ?? { values: [], names: [] }
-    const media = oneOf('INFO_FORMAT', wms.get('info_format') || 'text/plain', ['text/plain', 'application/json'])
-    if (media === 'application/json') return { values, band_names: names }
-    return reply.type('text/plain').send(values.join())
+    const media = oneOf('INFO_FORMAT', wms.get('info_format') || 'text/plain', INFO_FORMATS)
+    if (media === 'application/json') {
+      const properties = Object.fromEntries(names.map((name, i) => [name, values[i]]))
+      const features = found
+        ? [{ type: 'Feature', geometry: { type: 'Point', coordinates: position }, properties }]
+        : []
+      // QGIS takes coordinates without `crs` for those of the map.
+      return { type: 'FeatureCollection', crs: CRS84, features, values, band_names: names }
+    }
+    if (media === 'text/plain') return reply.type(media).send(values.join())
+    const rows = values.map((value, i) => `<tr><th>${escapeXml(names[i]!)}</th><td>${value ?? ''}</td></tr>`)
+    return reply.type(media).send(`<table>${rows.join('')}</table>`)
   })
   const query = Type.Object({}, { additionalProperties: Type.Unsafe({}) })
-  app.get(
-    '/raster/v1/wms',
-    { schema: { querystring: query }, config: { quiet: true }, errorHandler: wmsExceptions },
-    ask,
-  )
+  app.get(PATH, { schema: { querystring: query }, config: { quiet: true }, errorHandler: wmsExceptions }, ask)
 }
+
+/** Longitude and latitude, as the first edition of GeoJSON named it. */
+const CRS84 = { type: 'name', properties: { name: 'urn:ogc:def:crs:OGC:1.3:CRS84' } }
 
 /** Parameters of WMS, whose names are written in any case; the others are those of pictures. */
 const NAMES = new Set(
@@ -62,19 +69,34 @@ const NAMES = new Set(
   ),
 )
 
+/** A time, or two and a resolution. */
+const TIME = /^(?:current|\d{4}-\d\d-\d\d[^,/]*(?:\/\d{4}-\d\d-\d\d[^,/]*(?:\/P\w+)?)?)?$/i
+
 function parametersOf(request: FastifyRequest): URLSearchParams {
   const found = new URLSearchParams()
   for (const [name, value] of queryOf(request)) {
     const plain = name.toLowerCase()
-    if (plain === 'url')
-      throw badParameter({ name, value: value.slice(0, 100), wanted: 'LAYERS names the raster here' })
     if (!NAMES.has(plain)) continue
     if (found.has(plain)) throw badParameter({ name, value: value.slice(0, 60), wanted: 'one value is wanted' })
     found.set(plain, value)
   }
-  for (const name of ['time', 'elevation', 'sld', 'sld_body'])
+  // Clients remove LAYERS from the address of the capabilities, but not `url`.
+  const url = queryOf(request).get('url')
+  if (url !== null && (found.get('layers') ?? url) !== url)
+    throw badParameter({ name: 'url', value: url.slice(0, 100), wanted: 'the layer of LAYERS is wanted' })
+  if (url !== null) found.set('layers', url)
+  const isMosaic = found.get('layers')?.startsWith('embeddings:') ?? false
+  for (const name of [...(isMosaic ? [] : ['time']), 'elevation', 'sld', 'sld_body'])
     if (found.get(name)) throw notOffered({ name: name.toUpperCase() })
-  return found
+  const time = found.get('time') ?? ''
+  // The third part is a resolution.
+  const dates = /^current$/i.test(time) || time === '' ? [] : time.split('/', 2)
+  if (TIME.test(time) && dates.every((date) => Number.isFinite(Date.parse(date)))) return found
+  throw badParameter({
+    name: 'TIME',
+    value: time.slice(0, 60),
+    wanted: 'a date or a time such as 2025-06-01T10:00:00Z, or two with / between them, is wanted',
+  })
 }
 
 /** The style by the parameters that are not of WMS. */
@@ -82,9 +104,19 @@ function styleOf(request: FastifyRequest) {
   return readStyle(new URLSearchParams([...queryOf(request)].filter(([name]) => !NAMES.has(name.toLowerCase()))))
 }
 
-/** The raster that a request for WMS names; empty for none. */
-export function layerUrl(query: URLSearchParams): string {
-  return [...query].find(([name]) => name.toLowerCase() === 'layers')?.[1] ?? ''
+/** The parameters that name a source: for WMS, `LAYERS` is the `url`, and `TIME` gives `since` and `until`. */
+export function sourceQuery(request: FastifyRequest): URLSearchParams {
+  const query = queryOf(request)
+  if (request.routeOptions.url !== PATH) return query
+  const valueOf = (wanted: string) => [...query].find(([name]) => name.toLowerCase() === wanted)?.[1] ?? ''
+  const [since = '', until = since] = valueOf('time')
+    .replace(/^current$/i, '')
+    .split('/')
+  const found = new URLSearchParams(query)
+  found.set('url', query.get('url') ?? valueOf('layers'))
+  if (since !== '') found.set('since', since)
+  if (until !== '') found.set('until', until)
+  return found
 }
 
 /** @throws BAD_PARAMETER without a layer, and with several */
@@ -109,7 +141,7 @@ function mapOf(wms: URLSearchParams): WmsMap {
   const text = wms.get('crs') ?? wms.get('srs') ?? ''
   const epsg = epsgOf('CRS', text === 'CRS:84' ? 'CRS84' : text)!
   const isLatFirst = version === '1.3.0' && epsg === 4326 && !/CRS:?84$/i.test(text)
-  if (version === '1.3.0' && epsg !== 4326 && !X_FIRST.test(String(epsg))) {
+  if (version === '1.3.0' && epsg !== 4326 && !isXFirst(epsg)) {
     throw badParameter({
       name: 'CRS',
       value: text,
@@ -182,38 +214,4 @@ function positionOf(wms: URLSearchParams, { bounds, boundsCrs, width, height }: 
   const y = top - ((row + 0.5) * (top - bottom)) / height
   const [lng, lat] = toLngLat(boundsCrs)(x, y)
   return [number('I', String(((lng + 540) % 360) - 180)), number('J', String(lat))]
-}
-
-function capabilities(request: FastifyRequest, { bounds }: RasterDescription, wms: URLSearchParams): string {
-  const version = oneOf('VERSION', wms.get('version') ?? '1.3.0', VERSIONS)
-  const layer = escapeXml(wms.get('layers')!)
-  const more = new URLSearchParams([...queryOf(request)].filter(([name]) => !NAMES.has(name.toLowerCase())))
-  const address = escapeXml(
-    `${request.protocol}://${request.host}${request.url.split('?')[0]}?${more.size > 0 ? `${more.toString()}&` : ''}`,
-  )
-  const at = `<DCPType><HTTP><Get><OnlineResource xmlns:xlink="http://www.w3.org/1999/xlink" xlink:type="simple" xlink:href="${address}"/></Get></HTTP></DCPType>`
-  const [west, south, east, north] = bounds[0] > bounds[2] ? [-180, bounds[1], 180, bounds[3]] : bounds
-  const isNew = version === '1.3.0'
-  const crs = OFFERED.filter((name) => isNew || name !== 'CRS:84').map((name) => (isNew ? `<CRS>${name}</CRS>` : `<SRS>${name}</SRS>`)).join('') // prettier-ignore
-  const box = isNew
-    ? `<EX_GeographicBoundingBox><westBoundLongitude>${west}</westBoundLongitude><eastBoundLongitude>${east}</eastBoundLongitude><southBoundLatitude>${south}</southBoundLatitude><northBoundLatitude>${north}</northBoundLatitude></EX_GeographicBoundingBox>`
-    : `<LatLonBoundingBox minx="${west}" miny="${south}" maxx="${east}" maxy="${north}"/>`
-  const root = isNew ? 'WMS_Capabilities' : 'WMT_MS_Capabilities'
-  const formats = Object.keys(FORMATS).map((name) => `<Format>${name}</Format>`).join('') // prettier-ignore
-  return `<?xml version="1.0" encoding="UTF-8"?>
-<${root} version="${version}"${isNew ? ' xmlns="http://www.opengis.net/wms"' : ''}>
-  <Service><Name>${isNew ? 'WMS' : 'OGC:WMS'}</Name><Title>Terrane</Title>
-    <OnlineResource xmlns:xlink="http://www.w3.org/1999/xlink" xlink:type="simple" xlink:href="${address}"/></Service>
-  <Capability>
-    <Request>
-      <GetCapabilities><Format>text/xml</Format>${at}</GetCapabilities>
-      <GetMap>${formats}${at}</GetMap>
-      <GetFeatureInfo><Format>text/plain</Format><Format>application/json</Format>${at}</GetFeatureInfo>
-    </Request>
-    <Exception><Format>${exceptionFormat(version)}</Format></Exception>
-    <Layer queryable="1"><Name>${layer}</Name><Title>${layer}</Title>${crs}${box}
-      <Style><Name>default</Name><Title>default</Title></Style></Layer>
-  </Capability>
-</${root}>
-`
 }

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { readZooms, tilesAddress, type TileQuery } from './documents.ts'
 
 /** Identifier, CRS, upper left corner (in its axis order), size at zoom 0 of sets. Source: OGC 17-083r4, annex D. */
-const SETS: Readonly<Record<TileSet, { crs: string; corner: string; columns: number; scale: number }>> = {
+export const SETS: Readonly<Record<TileSet, { crs: string; corner: string; columns: number; scale: number }>> = {
   WebMercatorQuad: {
     crs: 'urn:ogc:def:crs:EPSG::3857',
     corner: '-20037508.342789244 20037508.342789244',
@@ -22,7 +22,7 @@ const SETS: Readonly<Record<TileSet, { crs: string; corner: string; columns: num
 /** A WMTS 1.0.0 capabilities document with one layer, whose tiles have the same parameters as the request. */
 export function wmtsCapabilities(request: FastifyRequest, about: RasterDescription, { query, set }: TileQuery): string {
   const name = escapeXml(query.get('url') ?? '')
-  const { minzoom, maxzoom } = readZooms(query, about)
+  const { minzoom, maxzoom } = readZooms(query, about, set)
   const template = tilesAddress(request, { query, set }, 'png')
     .replace('{z}', '{TileMatrix}')
     .replace('{x}', '{TileCol}')

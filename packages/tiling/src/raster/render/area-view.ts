@@ -1,6 +1,7 @@
 import { convertBounds, crsAt, type CrsBounds } from '../crs/bounds.ts'
 import type { RasterCrs } from '../raster-info.ts'
 import { areaOutsideCrs } from './errors.ts'
+import { boundsOf } from './extent.ts'
 import type { LngLatBox } from './extent.ts'
 import type { Layer } from './layer.ts'
 import { fullSize } from './view.ts'
@@ -49,19 +50,20 @@ export function ownBounds({ affine, width, height }: Layer['raster']): CrsBounds
   return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)]
 }
 
+/** The box around a layer in its CRS; for a mosaic that of all its layers, in the CRS of the first one. */
+export function layerBounds({ raster, crs, boxes, reference }: Layer): CrsBounds {
+  return reference === null ? ownBounds(raster) : convertBounds(unwrapped(boundsOf(boxes)), crsAt(LNGLAT, []), crs)
+}
+
+/** A box whose east is above 180 degrees where it crosses the antimeridian. */
+export function unwrapped([west, south, east, north]: LngLatBox): CrsBounds {
+  return [west, south, east < west ? east + 360 : east, north]
+}
+
 /** View of a box of longitudes and latitudes in Web Mercator. */
-export function mercatorView(
-  layer: Layer,
-  [west, south, east, north]: LngLatBox,
-  size: WantedSize | null,
-  maxSize: number,
-): View {
-  const bounds = [
-    west,
-    Math.max(-MERCATOR_LAT, south),
-    east < west ? east + 360 : east,
-    Math.min(MERCATOR_LAT, north),
-  ] as const
+export function mercatorView(layer: Layer, box: LngLatBox, size: WantedSize | null, maxSize: number): View {
+  const [west, south, east, north] = unwrapped(box)
+  const bounds = [west, Math.max(-MERCATOR_LAT, south), east, Math.min(MERCATOR_LAT, north)] as const
   const [from, to] = [crsForLayer(layer, LNGLAT), crsForLayer(layer, MERCATOR)]
   return boundsView(layer, { bounds, from, to, size, maxSize })
 }

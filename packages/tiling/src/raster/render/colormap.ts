@@ -39,10 +39,15 @@ const RAMPS: Readonly<Record<string, (t: number) => string>> = {
 }
 
 /** Names that {@link namedColormap} accepts; each also with `_r`. */
-const COLORMAPS: readonly string[] = Object.keys(RAMPS)
+export const COLORMAPS: readonly string[] = Object.keys(RAMPS)
 
 /** @throws UNKNOWN_COLORMAP */
 export function namedColormap(name: string): Colormap {
+  return { kind: 'ramp', colors: colorsOf(name) }
+}
+
+/** Red, green, blue and alpha of the 256 colours of a ramp. @throws UNKNOWN_COLORMAP */
+export function colorsOf(name: string): Uint8Array {
   const reversed = name.endsWith('_r')
   const ramp = Object.hasOwn(RAMPS, reversed ? name.slice(0, -2) : name)
     ? RAMPS[reversed ? name.slice(0, -2) : name]
@@ -50,7 +55,7 @@ export function namedColormap(name: string): Colormap {
   if (!ramp) throw unknownColormap({ name, names: COLORMAPS })
   const colors = new Uint8Array(4 * 256)
   for (let i = 0; i < 256; i++) colors.set(parseColor(ramp((reversed ? 255 - i : i) / 255)), 4 * i)
-  return { kind: 'ramp', colors }
+  return colors
 }
 
 /** `#rrggbb` and `rgb(r, g, b)`, the formats of the ramps. */

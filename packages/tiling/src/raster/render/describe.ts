@@ -1,5 +1,5 @@
 import { TerraneError } from '@terrane/core'
-import { ownBounds } from './area-view.ts'
+import { layerBounds } from './area-view.ts'
 import type { RasterRenderer, RasterSummary } from './renderer.ts'
 
 /** Description of a raster, as plain data. */
@@ -9,7 +9,7 @@ export interface RasterDescription extends RasterSummary {
   readonly bytes: number
   readonly dtype: string
   readonly crsName: string
-  /** West, south, east, north in the raster's own CRS. */
+  /** West, south, east, north in the raster's own CRS; of a mosaic as a whole. */
   readonly ownBounds: readonly [number, number, number, number]
   readonly compression: string
   readonly nodata: number | null
@@ -45,7 +45,7 @@ export async function describeRaster(renderer: RasterRenderer): Promise<RasterDe
     bytes: raster.bytes,
     dtype: raster.sampleType,
     crsName: renderer.crsName,
-    ownBounds: ownBounds(raster),
+    ownBounds: layerBounds(renderer.layer),
     compression: raster.compression,
     nodata: raster.nodata,
     nodataType: raster.alphaBand !== null ? 'Alpha' : raster.mask ? 'Mask' : raster.nodata !== null ? 'Nodata' : 'None',

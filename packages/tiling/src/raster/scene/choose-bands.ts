@@ -112,7 +112,7 @@ function find(item: StacItem, wanted: string, profiles: readonly SensorProfile[]
     profiles.flatMap((profile) => findBand(profile, name)?.name ?? [])
   const isAgency = (band: StacBand, agency: readonly string[]): boolean =>
     profiles.some((profile) => agency.includes(profileBand(profile, band) ?? ''))
-  const near = NEARLY[text] ?? null
+  const near = NEARLY.get(text) ?? null
   const rules: ((band: StacBand) => boolean)[] = [
     ({ names }) => names.some((name) => name.toLowerCase() === text),
     ({ common }) => common?.toLowerCase() === text,
@@ -141,7 +141,10 @@ function byNumber(item: StacItem, number: number, profiles: readonly SensorProfi
 }
 
 /** Substitutes, because sensors have one near infrared band or two. */
-const NEARLY: Readonly<Record<string, string>> = { nir: 'nir08', nir08: 'nir' }
+const NEARLY: ReadonlyMap<string, string> = new Map([
+  ['nir', 'nir08'],
+  ['nir08', 'nir'],
+])
 
 /** Prefers a file of the single band to a visual picture or a file of many bands. */
 function bestOf(bands: readonly StacBand[]): StacBand | null {

@@ -1,8 +1,7 @@
-import { boundsView, crsForLayer, ownBounds } from '../area-view.ts'
+import { boundsView, crsForLayer, ownBounds, unwrapped } from '../area-view.ts'
+import { defaultBands as shownBands } from '../bands.ts'
 import { describeRaster } from '../describe.ts'
 import { boundsOf, visibleRect } from '../extent.ts'
-import type { LngLatBox } from '../extent.ts'
-import type { CrsBounds } from '../../crs/bounds.ts'
 import { encodePicture } from '../encode.ts'
 import type { Layer } from '../layer.ts'
 import type { ReadPixels } from '../pixels.ts'
@@ -13,7 +12,7 @@ import { namesOf, readEachBand, readValues } from '../values/derive.ts'
 import type { ViewValues } from '../values/derive.ts'
 import { encodeGeoTiff } from '../values/geotiff.ts'
 import { encodeNpy } from '../values/npy.ts'
-import { cutShape } from '../values/shape.ts'
+import { cutShape, insideOf } from '../values/shape.ts'
 import { bandStatistics } from '../values/statistics.ts'
 import { pointView, tileView } from '../view.ts'
 import type { View } from '../view.ts'
@@ -41,10 +40,12 @@ export async function answer(renderer: RasterRenderer, request: RenderRequest): 
   if (request.kind === 'point') return pointOf(layer, request, found)
   if (found.every(({ values }) => values === null) && visibleRect(view, layer.boxes) === null) return null
   const cut = found.map(({ style, values }) => cutValues(values, view, request.area) ?? emptyValues(layer, view, style))
+  const shape = request.area.type === 'box' ? request.area.shape : null
+  const total = shape ? insideOf(view, shape).reduce((sum, value) => sum + value, 0) : view.width * view.height
   return Object.fromEntries(
     cut.flatMap(({ pixels, names, descriptions }) =>
       pixels.planes.map((plane, i) => {
-        const statistics = bandStatistics(plane, pixels.alpha, request.options)
+        const statistics = bandStatistics(plane, pixels.alpha, request.options, total)
         return [names[i], { ...statistics, description: descriptions[i] }]
       }),
     ),
@@ -80,7 +81,7 @@ async function drawn(renderer: RasterRenderer, request: PictureRequest): Promise
   const picture = (whole && cutPicture(whole, view, area)) ?? blank
   if (picture === null) return null
   if (format !== 'npy' && format !== 'tif') return encodePicture(picture, format, mask, background)
-  return encodeValues(valuesOfPicture(picture, style), view, layer, { format, mask })
+  return encodeValues(valuesOfPicture(picture, isGray(layer, style)), view, layer, { format, mask })
 }
 
 function encodeValues(
@@ -91,12 +92,18 @@ function encodeValues(
 ): Uint8Array {
   return format === 'npy'
     ? encodeNpy(values.pixels, values.type, mask)
-    : encodeGeoTiff(values, view, (layer.reference ?? layer).crs, mask)
+    : encodeGeoTiff(values, view, layer.reference ?? layer, mask)
+}
+
+/** Whether a picture shows one band in gray, whatever its values are. */
+function isGray(layer: Layer, style: RenderStyle): boolean {
+  if (style.colormap !== undefined || layer.raster.palette !== null) return false
+  return namesOf(layer, style, shownBands(layer.raster)).names.length === 1
 }
 
 /** Colours as values: one band of gray, or three. */
-function valuesOfPicture({ width, height, rgba }: Picture, { bidx, colormap }: RenderStyle): ViewValues {
-  const channels = bidx?.length === 1 && colormap === undefined ? 1 : 3
+function valuesOfPicture({ width, height, rgba }: Picture, gray: boolean): ViewValues {
+  const channels = gray ? 1 : 3
   const channel = (offset: number): Float32Array =>
     Float32Array.from({ length: width * height }, (_, i) => rgba[4 * i + offset] as number)
   const planes = Array.from({ length: channels }, (_, i) => channel(i))
@@ -172,14 +179,10 @@ function viewOf(layer: Layer, area: Area): View {
 }
 
 function wholeViewOf(layer: Layer, { crs, size, maxSize }: WholeArea): View {
-  if (crs === undefined) return layer.wholeView(size, maxSize)
+  const isMosaic = layer.reference !== null
+  if (crs === undefined || (crs === null && !isMosaic)) return layer.wholeView(size, maxSize)
   const to = crsForLayer(layer, crs)
   // The bounds of a mosaic are those of all its layers.
-  const isMosaic = layer.reference !== null
   const bounds = isMosaic ? unwrapped(boundsOf(layer.boxes)) : ownBounds(layer.raster)
   return boundsView(layer, { bounds, from: isMosaic ? crsForLayer(layer, 4326) : layer.crs, to, size, maxSize })
-}
-
-function unwrapped([west, south, east, north]: LngLatBox): CrsBounds {
-  return [west, south, east < west ? east + 360 : east, north]
 }

@@ -43,8 +43,11 @@ export interface WholeArea {
   readonly maxSize: number
   /** A fixed size, regardless of proportions; null for the proportions of the raster within `maxSize`. */
   readonly size: WantedSize | null
-  /** EPSG code of the CRS whose axes the pixels follow; by default the raster's own pixels are used. */
-  readonly crs?: number
+  /**
+   * EPSG code of the CRS whose axes the pixels follow, or null for that of the raster. By default the raster's own pixels
+   * are used, and Web Mercator for a mosaic.
+   */
+  readonly crs?: number | null
 }
 
 /** A position; only for values. */

@@ -16,6 +16,8 @@ export interface Algorithm {
   readonly defaults: AlgorithmParameters
   /** Number of bands that it requires; null for any. */
   readonly bands: number | null
+  /** Number of planes of its result; null for as many as it is given. */
+  readonly planes: number | null
   /** Margin around a view that it requires, in pixels. */
   readonly margin: number
   /**
@@ -32,6 +34,7 @@ const RADIANS = Math.PI / 180
 const reducer = (work: (values: readonly number[]) => number): Algorithm => ({
   defaults: {},
   bands: null,
+  planes: 1,
   margin: 0,
   isPicture: false,
   run: (pixels) => {
@@ -43,6 +46,7 @@ const reducer = (work: (values: readonly number[]) => number): Algorithm => ({
 const mapper = (work: (value: number) => number): Algorithm => ({
   defaults: {},
   bands: null,
+  planes: null,
   margin: 0,
   isPicture: false,
   run: (pixels) => ({ ...pixels, planes: pixels.planes.map((values) => Float64Array.from(values, work)) }),
@@ -66,6 +70,7 @@ const packed = (
 ): Algorithm => ({
   defaults: { ...defaults, nodata_height: Number.NaN },
   bands: 1,
+  planes: 3,
   margin: 0,
   isPicture: true,
   run: ({ width, height, planes: [heights], alpha }, parameters) => {
@@ -109,6 +114,7 @@ function gradients(
 const hillshade: Algorithm = {
   defaults: { azimuth: 315, angle_altitude: 45, z_exaggeration: 1 },
   bands: 1,
+  planes: 1,
   margin: 1,
   isPicture: true,
   run: (pixels, { azimuth, angle_altitude: altitude, z_exaggeration: factor }, ground) => {
@@ -127,6 +133,7 @@ const hillshade: Algorithm = {
 const slope: Algorithm = {
   defaults: {},
   bands: 1,
+  planes: 1,
   margin: 1,
   isPicture: false,
   run: (pixels, _, ground) => {
@@ -160,6 +167,7 @@ function terrain(share: number): readonly [number, number, number] {
 const contours: Algorithm = {
   defaults: { increment: 35, thickness: 1, minz: -12_000, maxz: 8000 },
   bands: 1,
+  planes: 3,
   margin: 0,
   isPicture: true,
   run: (pixels, { increment, thickness, minz, maxz }) => {
@@ -201,6 +209,30 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   sum: reducer(sum),
   floor: mapper(Math.floor),
   ceil: mapper(Math.ceil),
+}
+
+/** Facts of each algorithm, as TiTiler lists them: numbers of bands (null for any), and parameters with their defaults. */
+export function algorithmFacts(): Readonly<Record<string, AlgorithmFacts>> {
+  return Object.fromEntries(
+    Object.entries(ALGORITHMS).map(([name, { bands, planes, defaults }]) => [
+      name,
+      {
+        title: name,
+        inputs: { nbands: bands },
+        outputs: { nbands: planes },
+        parameters: Object.fromEntries(Object.entries(defaults).map(([key, value]) => [key, { default: value }])),
+      },
+    ]),
+  )
+}
+
+/** Facts of an algorithm; a default of not a number means that there is none. */
+export interface AlgorithmFacts {
+  readonly title: string
+  readonly inputs: { readonly nbands: number | null }
+  /** Null for as many as it is given. */
+  readonly outputs: { readonly nbands: number | null }
+  readonly parameters: Readonly<Record<string, { readonly default: number }>>
 }
 
 /** An algorithm with its parameters. @throws ALGORITHM_UNREADABLE */

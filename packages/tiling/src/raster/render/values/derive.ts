@@ -155,9 +155,18 @@ export function namesOf(
   { expression, algorithm, bidx }: RenderStyle,
   fallback: readonly number[],
 ): Pick<ViewValues, 'names' | 'descriptions'> {
-  if (algorithm !== undefined) return { names: ['b1'], descriptions: ['b1'] }
-  if (expression === undefined) return namesOfBands(raster, bidx ? bandsOf(raster, bidx) : fallback)
-  return namesOfParts(parseExpression(expression).parts)
+  const input =
+    expression === undefined
+      ? namesOfBands(raster, bidx ? bandsOf(raster, bidx) : fallback)
+      : namesOfParts(parseExpression(expression).parts)
+  if (algorithm === undefined) return input
+  const { planes } = findAlgorithm(algorithm.name, algorithm.parameters).algorithm
+  return namesOfPlanes(planes ?? input.names.length)
+}
+
+function namesOfPlanes(count: number): Pick<ViewValues, 'names' | 'descriptions'> {
+  const names = Array.from({ length: count }, (_, i) => `b${i + 1}`)
+  return { names, descriptions: names }
 }
 
 function namesOfParts(parts: readonly string[]): Pick<ViewValues, 'names' | 'descriptions'> {
@@ -187,8 +196,7 @@ function runAlgorithm(
   const result = algorithm.run(pixels, parameters, ground)
   return {
     pixels: result,
-    names: result.planes.map((_, i) => `b${i + 1}`),
-    descriptions: result.planes.map((_, i) => `b${i + 1}`),
+    ...namesOfPlanes(result.planes.length),
     type: algorithm.isPicture ? 'uint8' : 'float64',
     isPicture: algorithm.isPicture,
   }

@@ -11,8 +11,11 @@ import {
 } from '../../geotiff/write-tiff.ts'
 import type { TiffField } from '../../geotiff/write-tiff.ts'
 import { TAG } from '../../geotiff/tags.ts'
-import type { Affine, RasterCrs } from '../../raster-info.ts'
+import { buildDefinition } from '../../crs/by-parameters.ts'
+import { keysOfWkt } from '../../crs/esri-wkt.ts'
+import type { Affine } from '../../raster-info.ts'
 import { crsWithoutCode } from '../errors.ts'
+import type { Layer } from '../layer.ts'
 import type { View } from '../view.ts'
 import type { ViewValues } from './derive.ts'
 import { planesOf } from './npy.ts'
@@ -21,13 +24,13 @@ import { planesOf } from './npy.ts'
  * Values of a view as a GeoTIFF: a BigTIFF with a plane per band, without compression, and a mask where pixels are
  * missing.
  *
- * @param crs CRS of the raster, for a view in its plane
+ * @param own CRS and keys of the raster, for a view in its plane
  * @throws CRS_WITHOUT_CODE
  */
 export function encodeGeoTiff(
   { pixels, names, type }: ViewValues,
   view: View,
-  crs: RasterCrs,
+  own: Pick<Layer, 'crs' | 'raster'>,
   mask: boolean,
 ): Uint8Array {
   const { width, height, planes, alpha } = pixels
@@ -51,7 +54,7 @@ export function encodeGeoTiff(
     longField(TAG.stripByteCounts, perBand(planeBytes)),
     ...(planes.length > 1 ? [shortField(TAG.extraSamples, perBand(0).slice(1))] : []),
     { tag: TAG.gdalMetadata, type: 'text', values: tiffText(metadata) },
-    ...viewFields(view, crs),
+    ...viewFields(view, own),
   ]
   const images = hidden === null ? [image] : [image, maskFields(width, height, HEADER_BYTES + data.length)]
   const end = HEADER_BYTES + data.length + (hidden?.length ?? 0)
@@ -84,11 +87,10 @@ function maskFields(width: number, height: number, offset: number): TiffField[] 
 
 function viewFields(
   { plane, left, top, pixelWidth, pixelHeight, grid, crs: planeCrs }: View,
-  own: RasterCrs,
+  { crs: own, raster }: Pick<Layer, 'crs' | 'raster'>,
 ): TiffField[] {
   const crs = planeCrs ?? own
   const epsg = plane === 'mercator' ? 3857 : plane === 'lnglat' ? 4326 : crs.epsg
-  if (epsg === null) throw crsWithoutCode({ name: crs.name })
   const isGeographic = plane === 'lnglat' || (plane !== 'mercator' && crs.definition.includes('+proj=longlat'))
   const [x, xc, xr, y, yc, yr] = grid ?? [0, 1, 0, 0, 0, -1]
   const affine: Affine =
@@ -102,5 +104,10 @@ function viewFields(
           yr * pixelHeight,
         ]
       : [left, pixelWidth, 0, top, 0, -pixelHeight]
-  return placeFields(affine, { epsg, isGeographic })
+  if (epsg !== null) return placeFields(affine, { epsg, isGeographic })
+  // A CRS without a code is that of the raster's keys, unless a text defines it.
+  if (keysOfWkt(raster.citations) !== null || !('definition' in buildDefinition(raster.geoKeys))) {
+    throw crsWithoutCode({ name: crs.name })
+  }
+  return placeFields(affine, raster.geoKeys)
 }

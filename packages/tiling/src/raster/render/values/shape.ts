@@ -6,9 +6,9 @@ import type { View } from '../view.ts'
 /** Rings of polygons in longitude and latitude, by the even-odd rule. */
 export type Shape = readonly (readonly (readonly [number, number])[])[]
 
-/** Masks pixels whose centre lies outside of a shape. The view is not in the plane `raster`. */
-export function cutShape(pixels: ReadPixels, view: View, shape: Shape): ReadPixels {
-  const inside = new Uint8Array(pixels.alpha.length)
+/** Pixels (1) whose centre lies within a shape, and others (0). The view is not in the plane `raster`. */
+export function insideOf(view: View, shape: Shape): Uint8Array {
+  const inside = new Uint8Array(view.width * view.height)
   const rings = shape.map((ring) => ring.map((position) => placeIn(view, position)))
   for (let row = 0; row < view.height; row++) {
     const crossings = rings.flatMap((ring) => crossingsOf(ring, row + 0.5)).toSorted((a, b) => a - b)
@@ -18,6 +18,12 @@ export function cutShape(pixels: ReadPixels, view: View, shape: Shape): ReadPixe
       if (from < to) inside.fill(1, row * view.width + from, row * view.width + to)
     }
   }
+  return inside
+}
+
+/** Masks pixels whose centre lies outside of a shape. */
+export function cutShape(pixels: ReadPixels, view: View, shape: Shape): ReadPixels {
+  const inside = insideOf(view, shape)
   return { ...pixels, alpha: pixels.alpha.map((value, i) => (inside[i] === 1 ? value : 0)) }
 }
 

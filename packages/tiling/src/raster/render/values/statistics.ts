@@ -18,11 +18,12 @@ export type BandStatistics = Readonly<Record<string, unknown>>
 /** Maximum number of values of a categorical histogram. */
 const MAX_CATEGORIES = 5000
 
-/** Statistics of the valid values of a band. @throws PICTURE_TOO_LARGE for a categorical histogram of more than 5,000 values */
+/** Statistics of the valid values of a band among `total` pixels of an area. @throws PICTURE_TOO_LARGE for a categorical histogram of more than 5,000 values */
 export function bandStatistics(
   plane: ArrayLike<number>,
   alpha: Uint8Array,
   { percentiles, bins, range, isCategorical, categories }: StatisticsOptions,
+  total = alpha.length,
 ): BandStatistics {
   const values = sortedValues(plane, alpha)
   const count = values.length
@@ -39,8 +40,8 @@ export function bandStatistics(
     median: orNull(quantile(values, 0.5)),
     ...frequencies(values),
     histogram: isCategorical ? categoryHistogram(values, categories) : histogram(values, bins, range),
-    valid_percent: Math.round((count / alpha.length) * 10_000) / 100,
-    masked_pixels: alpha.length - count,
+    valid_percent: total === 0 ? 0 : Math.round((count / total) * 10_000) / 100,
+    masked_pixels: total - count,
     valid_pixels: count,
     ...Object.fromEntries(percentiles.map((p) => [`percentile_${p}`, orNull(quantile(values, p / 100))])),
   }
