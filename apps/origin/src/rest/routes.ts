@@ -79,9 +79,15 @@ function nameNotFound(deps: RestDeps, request: FastifyRequest, thrown: unknown):
 
 /** The column that a statement of a change does not find in its table. */
 function columnOfBody(message: string, table: string): string | null {
-  const inserted = /^column "(.+)" of relation "(.+)" does not exist$/s.exec(message)
-  if (inserted) return inserted[2] === table ? (inserted[1] ?? null) : null
-  return /^column body\.(.+) does not exist$/s.exec(message)?.[1] ?? null
+  return (
+    between(message, 'column "', `" of relation "${table}" does not exist`) ??
+    between(message, 'column body.', ' does not exist')
+  )
+}
+
+function between(text: string, before: string, after: string): string | null {
+  const isBetween = text.length > before.length + after.length && text.startsWith(before) && text.endsWith(after)
+  return isBetween ? text.slice(before.length, -after.length) : null
 }
 
 const METHODS: Readonly<Record<string, string>> = {
