@@ -151,7 +151,7 @@ export function searchParameters(request: FastifyRequest): URLSearchParams {
 }
 
 /** The part of a query's page that is in the Range header. */
-export function withRange(query: RestQuery, request: FastifyRequest): RestQuery {
+function withRange(query: RestQuery, request: FastifyRequest): RestQuery {
   // RFC 9110 defines the header for GET alone.
   const range = request.method === 'GET' ? parseRange(request.headers.range) : null
   if (!range) return query
