@@ -241,6 +241,8 @@ test('help loads no schema library, no upload client and no app', async () => {
      registerHooks({ load: (url, context, next) => (seen.push(url), next(url, context)) })
      process.on('exit', () => console.error(seen.join('\\n')))`,
   )
+  // The first completion after a change of the sources keeps the words.
+  await promisify(execFile)(process.execPath, [PROGRAM, 'complete', '--', ''])
   for (const args of [['--help'], ['complete', '--', 'jobs', '']]) {
     const { stderr } = await promisify(execFile)(process.execPath, ['--import', trace, PROGRAM, ...args])
     expect(stderr).toContain('/apps/cli/src/')

@@ -14,7 +14,11 @@ beforeAll(async () => {
     insert into public.days values (1, '2024-07-01T12:00:00Z');
     create table public.parks (id int primary key, town text);
     insert into public.parks values (1, 'Ulm'), (2, 'Ulm');
-    grant all on public.towns, public.days, public.parks to anon;
+    create table public.counts (id bigint primary key default 7, n int);
+    insert into public.counts values (9007199254740992, 1), (9007199254740993, 1);
+    create table public.own (id int primary key, owner text); insert into public.own values (1, 'someone');
+    alter table public.own enable row level security; create policy own on public.own using (owner = 'anon');
+    grant all on public.towns, public.days, public.parks, public.counts, public.own to anon;
     create function public.any_park(towns) returns setof parks rows 1 language sql stable
       as 'select * from public.parks where town = $1.name';
     create domain public.town as public.towns;
@@ -43,7 +47,7 @@ async function ask(path: string, init: { method?: string; prefer?: string; body?
   const { method = 'GET', prefer, body, headers } = init
   const response = await fetch(`${origin.url}/rest/v1${path}`, {
     method,
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     headers: {
       apikey: origin.keys.anon,
       ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -92,11 +96,45 @@ describe('what SQL sets for the answer', () => {
     '[{"X-A": "b\\r\\nc: d"}]',
     '[{"Access-Control-Allow-Origin": "x"}]',
     '[{"Content-Length": "1"}]',
+    '[{"Transfer-Encoding": "chunked"}]',
+    '[{"Vary": "*"}]',
+    '[{"X-LiteSpeed-Location": "/"}]',
+    '[{"X-Reproxy-URL": "http://a.test"}]',
+    '[{"X-Terrane-Denied": "1"}]',
+    '[{"Link": "</a>; rel=preload"}]',
   ])('headers %s are an error PGRST111', async (headers) => {
     expect(await codeOf(call('answer', { headers, status: '' }))).toEqual([500, 'PGRST111'])
   })
   test.each(['bad', '99', '100', '600', '200 OK'])('a status %s is an error PGRST112', async (status) => {
     expect(await codeOf(call('answer', { headers: '[]', status }))).toEqual([500, 'PGRST112'])
+  })
+  test('headers of more than 8192 characters are an error PGRST111', async () => {
+    const headers = JSON.stringify(Array.from({ length: 9 }, (_, i) => ({ [`X-${i}`]: 'a'.repeat(1000) })))
+    expect(await codeOf(call('answer', { headers, status: '' }))).toEqual([500, 'PGRST111'])
+  })
+  test('refused settings undo the change', async () => {
+    const insert = { method: 'POST', body: { country: 'de', name: 'Zell' }, headers: { prefer: '' } }
+    await origin.db.database.query(`create function public.refused() returns trigger language plpgsql as
+      'begin perform set_config(''response.status'', ''99'', true); return new; end';
+      create trigger refused before insert on public.towns for each row execute function public.refused()`)
+    expect(await codeOf(ask('/towns', insert))).toEqual([500, 'PGRST112'])
+    await origin.db.database.query('drop function public.refused() cascade')
+    expect((await ask('/towns?name=eq.Zell')).body).toEqual([])
+  })
+  test('its headers replace those of the server, and caches keep callers apart', async () => {
+    const headers = JSON.stringify([{ Link: '</a>; rel="next"' }, { link: '</b>; rel="prev"' }, { Location: '/c' }])
+    const answer = await call('answer', { headers, status: '201' })
+    expect(answer.headers.get('vary')).toMatch(/apikey.*Authorization/)
+    expect(answer.headers.get('link')).toBe('</a>; rel="next", </b>; rel="prev"')
+    await origin.db.database.query(`create function public.placed() returns trigger language plpgsql as
+      'begin perform set_config(''response.headers'', ''[{"Location": "/here"}]'', true); return new; end';
+      create trigger placed before insert on public.days for each row execute function public.placed()`)
+    const placed = await ask('/days', { method: 'POST', body: { id: 2 }, prefer: 'return=headers-only' })
+    expect(placed.headers.get('location')).toBe('/here')
+  })
+  test.each(['204', '205', '304'])('a status %s without a body leaves the connection usable', async (status) => {
+    expect((await call('answer', { headers: '[]', status })).status).toBe(Number(status))
+    expect((await ask('/towns?name=eq.Ulm&select=name')).body).toEqual([{ name: 'Ulm' }])
   })
   test('an error of SQLSTATE PGRST is answered as it says', async () => {
     const message = JSON.stringify({ code: '123', message: 'No more', details: 'D', hint: 'H' })
@@ -114,8 +152,15 @@ describe('what SQL sets for the answer', () => {
 
 describe('what SQL learns of the request', () => {
   test('its headers without credentials, its method and its path', async () => {
-    const asked = async (name: string) =>
-      (await ask(`/rpc/asked?name=${name}`, { headers: { 'x-tenant': 'öst' } })).body
+    const secret = ['X-API-Key', 'Cookie', 'Proxy-Authorization', 'X-Auth-Token', 'X-Goog-Iap-Jwt-Assertion']
+    const hidden = [...secret, 'X-Forwarded-Access-Token', 'X_API_KEY', 'X-Terrane-Depth'].map((name) => [
+      name,
+      'hidden',
+    ])
+    const headers = { 'x-tenant': 'öst', 'x-author': 'me', ...(Object.fromEntries(hidden) as object) }
+    const asked = async (name: string) => (await ask(`/rpc/asked?name=${name}`, { headers })).body
+    expect(await asked('request.headers')).toContain('"x-author":"me"')
+    expect(await asked('request.headers')).not.toContain('hidden')
     expect(JSON.parse((await asked('request.headers')) as string)).toMatchObject({ 'x-tenant': expect.any(String) })
     expect(await asked('request.headers')).not.toContain('apikey')
     expect([await asked('request.method'), await asked('request.path')]).toEqual(['GET', '/rpc/asked'])
@@ -126,7 +171,8 @@ describe('what SQL learns of the request', () => {
     expect(there.body).toEqual([{ id: 1, at: '2024-07-01T08:00:00-04:00' }])
     expect(there.headers.get('preference-applied')).toContain('timezone=America/New_York')
     expect((await day('')).body).toEqual([{ id: 1, at: '2024-07-01T12:00:00+00:00' }])
-    expect(await codeOf(day('timezone=Nowhere/Land'))).toEqual([400, '22023'])
+    for (const zone of ['Nowhere/Land', "UTC';--", "\\'"])
+      expect(await codeOf(day(`timezone=${zone}`))).toEqual([400, '22023'])
     expect((await day('')).status).toBe(200)
   })
 })
@@ -140,6 +186,27 @@ describe('PUT', () => {
     const known = await put('country=eq.de&name=eq.Ulm', [{ country: 'de', name: 'Ulm', people: 9 }])
     expect([known.status, known.body]).toEqual([200, [{ country: 'de', name: 'Ulm', people: 9 }]])
     expect((await put('country=eq.de&name=eq.Ulm', { country: 'de', name: 'Ulm' }, '')).status).toBe(204)
+  })
+  test('keys are compared as the database compares them', async () => {
+    const count = (id: string, body: string) =>
+      ask(`/counts?id=eq.${id}`, { method: 'PUT', body, prefer: 'return=representation' })
+    const exact = await count('9007199254740993', '{"id": 9007199254740993, "n": 2}')
+    expect([exact.status, exact.body]).toMatchObject([200, [{ n: 2 }]])
+    expect((await count('1', '{"id": "01", "n": 2}')).status).toBe(201)
+    const others = [
+      ['9007199254740992', '{"id": 9007199254740993, "n": 2}'],
+      ['null', '{"id": null}'],
+    ]
+    for (const [id = '', body = ''] of others) {
+      const [status, code] = await codeOf(count(id, body))
+      expect([status, ['PGRST115', '22P02'].includes(String(code))]).toEqual([400, true])
+    }
+    expect(await codeOf(count('undefined', '{"n": 2}'))).toEqual([400, 'PGRST115'])
+    expect(await codeOf(count('7', '{}'))).toEqual([400, 'PGRST115'])
+  })
+  test('a row that a policy hides is not replaced', async () => {
+    const own = { method: 'PUT', body: { id: 1, owner: 'anon' } }
+    expect(await codeOf(ask('/own?id=eq.1', own))).toEqual([401, '42501'])
   })
   test.each([
     ['country=eq.de', 405, 'PGRST105'],
@@ -187,6 +254,8 @@ describe('functions', () => {
   test('records are objects of their columns', async () => {
     expect((await call('pair', { a: 4 })).body).toEqual({ one: 4, two: 5 })
     expect((await call('pairs', {})).body).toEqual([{ one: 1 }, { one: 2 }])
+    expect((await call('pairs?select=*', {})).status).toBe(200)
+    expect(await codeOf(call('pairs?select=one', {}))).toEqual([400, 'PGRST100'])
   })
   test('rows of a domain over a table are rows of the table', async () => {
     expect((await call('town_of?select=name', { wanted: 'Ulm' })).body).toEqual([{ name: 'Ulm' }])

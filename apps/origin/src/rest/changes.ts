@@ -9,7 +9,7 @@ import { RestError } from './errors.ts'
 import type { Rows } from './execute.ts'
 import { requirePositionsOfRows } from './positions.ts'
 import { readRows, single } from './read-rows.ts'
-import { RESPONSE_COLUMNS } from './response-settings.ts'
+import { readSettings, RESPONSE_COLUMNS } from './response-settings.ts'
 
 /** `POST /rest/v1/{table}`: inserts the rows of the body, or merges them with existing rows. */
 export async function insert(deps: RestScope, request: Named, reply: FastifyReply): Promise<FastifyReply> {
@@ -24,16 +24,15 @@ export async function put(deps: RestScope, request: Named, reply: FastifyReply):
     throw new RestError(400, 'PGRST114', 'limit/offset querystring parameters are not allowed for PUT')
   const preferences = { ...read.preferences, resolution: 'merge-duplicates' } as const
   const call = { ...read, preferences, query: { ...read.query, onConflict: null } }
-  const requireKey = (keys: readonly string[], rows: unknown) => requireKeyOfRow(call.query.conditions, keys, rows)
-  return insertRows(deps, call, { name: request.params.name, body: request.body, requireKey }, reply)
+  return insertRows(deps, call, { name: request.params.name, body: request.body, isKeyed: true }, reply)
 }
 
 /** Rows to insert. */
 interface Insertion {
   readonly name: string
   readonly body: unknown
-  /** Checks the rows by the columns of the primary key. */
-  readonly requireKey?: (keys: readonly string[], rows: unknown) => void
+  /** Whether the filters of the request name the primary key of the only row. */
+  readonly isKeyed?: boolean
 }
 
 async function insertRows(
@@ -55,16 +54,24 @@ async function insertRows(
     table: name,
     parameters,
     statement: async (session) => {
-      insertion.requireKey?.(await primaryKey(session, call.schema, name), given)
+      const isKeyed = insertion.isKeyed === true
+      if (isKeyed) requireKey(call.query.conditions, await primaryKey(session, call.schema, name), { columns, given })
       if (columns.length === 0) return `${into} select from json_array_elements(${body})`
       await requirePositionsOfRows(session, table, { columns, rows: given })
       const conflict = await conflictClause(session, call, name, columns)
       const complete = await withDefaults(session, call, name, { columns, body, isList: true })
-      const counted = conflict.includes(COUNTER) ? ` where ${count(1)} <> 0` : ''
-      return `${into} (${list}) select ${list} from json_populate_recordset(null::${table}, ${complete})${counted}${conflict}`
+      const alias = aliasOf('body', 'body', new Set([name]))
+      const wanted = [
+        // The database compares the keys, because it alone knows when values of their types are equal.
+        ...(isKeyed ? conditionList(call.query.conditions, alias, parameters) : []),
+        ...(conflict.includes(COUNTER) ? [`${count(1)} <> 0`] : []),
+      ]
+      const where = wanted.length === 0 ? '' : ` where ${wanted.join(' and ')}`
+      return `${into} (${list}) select ${list} from json_populate_recordset(null::${table}, ${complete}) as ${alias}${where}${conflict}`
     },
     keys: (session) => primaryKey(session, call.schema, name),
-    after: async (session) => {
+    after: async (session, affectedRows) => {
+      if (insertion.isKeyed === true && (affectedRows ?? 1) !== 1) throw otherKey()
       if (isMerge) inserted = await insertedRows(session)
     },
   })
@@ -72,20 +79,23 @@ async function insertRows(
   return answer(reply, call, rows, inserted > 0 ? 201 : 200)
 }
 
-/** @throws PGRST105 unless the filters are `eq` on the columns of the primary key; PGRST115 for a row with another key */
-function requireKeyOfRow(conditions: readonly Condition[], keys: readonly string[], rows: unknown): void {
-  const wanted = new Map<string, unknown>()
-  for (const condition of conditions) {
-    const isKey = condition.kind === 'filter' && condition.operator === 'eq' && !condition.negated
-    if (isKey && condition.quantifier === null && condition.field.path.length === 0)
-      wanted.set(condition.field.column, condition.value)
-    else wanted.set('', null)
-  }
-  if (keys.length === 0 || wanted.size !== keys.length || !keys.every((key) => wanted.has(key)))
+/** @throws PGRST105 unless the filters are `eq` on the columns of the primary key; PGRST115 unless the body is a row with them */
+function requireKey(
+  conditions: readonly Condition[],
+  keys: readonly string[],
+  { columns, given }: { columns: readonly string[]; given: unknown },
+): void {
+  const named = conditions.map((condition) => {
+    const isPlain = condition.kind === 'filter' && condition.operator === 'eq' && !condition.negated
+    return isPlain && condition.quantifier === null && condition.field.path.length === 0 ? condition.field.column : ''
+  })
+  if (keys.length === 0 || new Set(named).size !== keys.length || !keys.every((key) => named.includes(key)))
     throw new RestError(405, 'PGRST105', "Filters must include all and only primary key columns with 'eq' operators")
-  const list = (Array.isArray(rows) ? rows : [rows]) as Readonly<Record<string, unknown>>[]
-  if (list.length !== 1 || !keys.every((key) => String(list[0]?.[key]) === wanted.get(key)))
-    throw new RestError(400, 'PGRST115', 'Payload values do not match URL in primary key column(s)')
+  if ((Array.isArray(given) && given.length !== 1) || !keys.every((key) => columns.includes(key))) throw otherKey()
+}
+
+function otherKey(): RestError {
+  return new RestError(400, 'PGRST115', 'Payload values do not match URL in primary key column(s)')
 }
 
 /** `PATCH /rest/v1/{table}`: sets columns of the rows that match the filters. */
@@ -144,7 +154,8 @@ interface Change {
   statement(session: Session): Promise<string>
   /** Columns of the key that `Location` names with `return=headers-only`. */
   keys?(session: Session): Promise<string[]>
-  after?(session: Session): Promise<void>
+  /** @param affectedRows null for a plan */
+  after?(session: Session, affectedRows: number | null): Promise<void>
 }
 
 /** The rows of a change, and the address of its only row. */
@@ -178,7 +189,8 @@ function change(deps: RestScope, call: Call, work: Change): Promise<Changed> {
       : await affected(session, { statement, table, keys, parameters })
     if (!statement.startsWith('insert')) refuseTooMany(call, rows.total ?? 0)
     if (!isRead && accepted.format === 'object') single(rows)
-    await work.after?.(session)
+    readSettings(rows)
+    await work.after?.(session, rows.total)
     return { ...rows, total: preferences.count ? rows.total : null }
   })
 }

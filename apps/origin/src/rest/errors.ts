@@ -2,6 +2,7 @@ import { TerraneError } from '@terrane/core'
 import { tellRetry } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { exceededBytes } from './embedding/embedded-bytes.ts'
+import { setHeaders } from './permitted-headers.ts'
 import { raisedError } from './raised-errors.ts'
 
 /** An error in PostgREST's shape, with the status it is answered with. */
@@ -170,7 +171,7 @@ export function sendRestError(
   if (error.status >= 500) request.log.error({ err: thrown }, 'request failed')
   if (error.status === 401) reply.header('www-authenticate', 'Bearer')
   tellRetry(reply, error.status, error)
-  reply.headers(error.headers)
+  setHeaders(reply, Object.entries(error.headers))
   void reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(error.toBody()))
 }
 

@@ -74,15 +74,16 @@ export function depthOf({ headers }: FastifyRequest): { readonly depth?: string 
   return typeof depth === 'string' && SIGNED_DEPTH.test(depth) ? { depth } : {}
 }
 
-/** Headers that SQL does not see, because they are credentials that its logs would keep. */
-const SECRET_HEADERS: ReadonlySet<string> = new Set(['authorization', 'apikey', 'cookie', 'proxy-authorization'])
+/** Headers that SQL does not see: credentials, which logs of the server would keep, and those between Terrane's services. */
+const SECRET_HEADER =
+  /^(?:proxy-|x-terrane-)|authori[sz]|authenti|(?:^|-)auth(?:-|$)|cookie|api[-_]?key|token|jwt|assertion|secret|passw|credential/
 
 /**
  * Settings of a request that SQL reads: `request.headers`, `request.method` and `request.path` as PostgREST names them, and
  * the time zone. Response settings of an earlier caller of the connection are emptied.
  */
 export function settingsOf(request: FastifyRequest, timezone: string | null): NonNullable<RunAs['settings']> {
-  const headers = Object.entries(request.headers).filter(([name]) => !SECRET_HEADERS.has(name))
+  const headers = Object.entries(request.headers).filter(([name]) => !SECRET_HEADER.test(name))
   const [path = ''] = (request.raw.url ?? '').split('?')
   return [
     ['request.method', request.method],

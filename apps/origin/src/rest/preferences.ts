@@ -24,7 +24,7 @@ const KNOWN = [
   /^tx=(?:commit|rollback)$/,
   /^handling=(?:strict|lenient)$/,
   /^max-affected=\d{1,15}$/,
-  /^timezone=[\w+:/.-]{1,64}$/,
+  /^timezone=[\x21-\x7e]{1,64}$/,
 ]
 
 /** Unknown preferences are ignored unless `handling=strict`, which `max-affected` also requires. @throws PGRST122 */

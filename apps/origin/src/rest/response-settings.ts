@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { RestError } from './errors.ts'
-import { isPermittedHeader } from './permitted-headers.ts'
+import { isPermittedHeader, setHeaders } from './permitted-headers.ts'
 
 /** Settings by which SQL functions and triggers change an answer (PostgREST manual, transaction-scoped settings). */
 export const RESPONSE_SETTINGS = { headers: 'response.headers', status: 'response.status' } as const
@@ -14,32 +14,36 @@ export interface ResponseSettings {
   readonly setStatus?: string | null
 }
 
-const MAX_HEADERS = 50
+/** Maximum length of `response.headers`; clients and proxies refuse longer headers. */
+const MAX_CHARACTERS = 8192
+
+/** Applies the response settings of a statement to its answer and returns the status. @param status without settings */
+export function applySettings(reply: FastifyReply, settings: ResponseSettings, status: number): number {
+  const read = readSettings(settings)
+  setHeaders(reply, read.headers)
+  return read.status ?? status
+}
 
 /**
- * Applies the response settings of a statement to its answer and returns the status.
+ * Reads the response settings of a statement. Called within its transaction, so that a refused setting undoes the change.
  *
- * @param status of the answer without settings
  * @throws PGRST111 for headers that are not permitted, PGRST112 for a status outside of 200 to 599
  */
-export function applySettings(
-  reply: FastifyReply,
-  { setHeaders, setStatus }: ResponseSettings,
-  status: number,
-): number {
-  for (const [name, value] of headersOf(setHeaders ?? '[]')) {
-    const before = reply.getHeader(name)
-    reply.header(name, before === undefined ? value : `${String(before)}, ${value}`)
-  }
-  if (setStatus === null || setStatus === undefined) return status
-  if (!/^[2-5]\d\d$/.test(setStatus))
+export function readSettings({ setHeaders: headers, setStatus }: ResponseSettings): {
+  readonly headers: [name: string, value: string][]
+  readonly status: number | null
+} {
+  const status = setStatus ?? null
+  if (status !== null && !/^[2-5]\d\d$/.test(status))
     throw new RestError(500, 'PGRST112', 'response.status guc must be a valid status code')
-  return Number(setStatus)
+  return { headers: headersOf(headers ?? '[]'), status: status === null ? null : Number(status) }
 }
 
 function headersOf(text: string): [name: string, value: string][] {
+  if (text.length > MAX_CHARACTERS)
+    throw badHeaders(null, `response.headers guc must have at most ${MAX_CHARACTERS} characters`)
   const entries = parsed(text)?.flatMap((item) => Object.entries(item))
-  if (!entries || entries.length > MAX_HEADERS)
+  if (!entries)
     throw badHeaders(
       null,
       'response.headers guc must be a JSON array composed of objects with a single key and a string value',

@@ -29,7 +29,9 @@ export async function restRoutes(app: Http, settings: RestDeps): Promise<void> {
       scope.addHook('onRequest', async (request, reply) => {
         if (request.method === 'OPTIONS') return
         request.restCaller = await deps.authenticate(request)
-        if (deps.schemas.length > 1) reply.header('content-profile', schemaOf(deps, request))
+        // A header takes bytes, given as characters.
+        if (deps.schemas.length > 1)
+          reply.header('content-profile', Buffer.from(schemaOf(deps, request)).toString('latin1'))
         if (request.raw.url?.includes('%00'))
           throw badQuery({ parameter: 'the path', detail: 'a zero byte is part of no name and no value' })
       })

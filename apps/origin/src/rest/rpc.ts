@@ -1,5 +1,5 @@
 import { quoteIdentifier, type Session } from '@terrane/database'
-import { Parameters, isArgument, orderClause, whereClause } from '@terrane/database/rest-query'
+import { Parameters, badQuery, isArgument, orderClause, whereClause } from '@terrane/database/rest-query'
 import { readParameters } from '@terrane/service'
 import type { FastifyReply } from 'fastify'
 import { argumentsOfBody, argumentsOfQuery, withLists } from './bodies.ts'
@@ -12,7 +12,7 @@ import { requirePositions } from './positions.ts'
 import { readRows, single } from './read-rows.ts'
 import { callSql, geometriesOf, resolveFunction, type CallableFunction } from './functions.ts'
 import { answerBytesOf, withinRows } from './limits.ts'
-import { applySettings, RESPONSE_COLUMNS, type ResponseSettings } from './response-settings.ts'
+import { applySettings, readSettings, RESPONSE_COLUMNS, type ResponseSettings } from './response-settings.ts'
 
 /** `/rest/v1/rpc/{name}`: calls the overload whose parameters the request names. */
 export async function rpc(deps: RestScope, request: Named, reply: FastifyReply): Promise<FastifyReply> {
@@ -48,11 +48,13 @@ export async function rpc(deps: RestScope, request: Named, reply: FastifyReply):
     }
     if (fn.returnsVoid) {
       const { rows } = await session.query<ResponseSettings>(`select ${RESPONSE_COLUMNS} from ${source}`, values.values)
+      readSettings(rows[0] ?? {})
       return () => reply.code(applySettings(reply, rows[0] ?? {}, 204)).send()
     }
     const rows = fn.returnsRow
       ? await rowsOf(session, deps, call, { fn, source, values })
       : await valuesOf(session, call, { fn, source, values })
+    readSettings(rows)
     refuseTooMany(call, preferences.maxAffected === null ? 0 : (rows.total ?? 0))
     const counted = preferences.count ? rows : { ...rows, total: null }
     return () => answer(reply, call, counted, partial(call, counted) ? 206 : 200)
@@ -108,6 +110,8 @@ async function rowsOf(session: Session, deps: RestScope, call: Call, { fn, sourc
 /** The value of a function, or its values as a list; in filters and orders they have the name of the function. */
 async function valuesOf(session: Session, call: Call, { fn, source, values }: Called): Promise<Rows> {
   const { conditions, order, limit, offset } = call.query
+  if (fn.returnsRecord && (call.parameters.get('select') ?? '*') !== '*')
+    throw badQuery({ parameter: 'select', detail: `the columns of ${fn.name}, which returns record, are not known` })
   const where = fn.returnsSet ? whereClause(conditions, 'source', values) : ''
   const page = `${orderClause(order, 'source')}${limit === null ? '' : ` limit ${limit}`} offset ${offset}`
   const column = quoteIdentifier(fn.name)
