@@ -23,7 +23,7 @@ export function onArea(command: Command, on: (command: Command) => Command = onT
 
 /** The area that the options give; for the name of a place, its outline from the worker's geocoder. */
 export async function areaOf({ bbox, area }: AreaOptions, connection: Connection, name?: string): Promise<Area> {
-  if (area !== undefined) return JSON.parse(await readFile(area, 'utf8')) as Area
+  if (area !== undefined) return await areaOfFile(area)
   if (!bbox) {
     if (name !== undefined) return await outlineOf(connection, name)
     throw areaMissing('No area is given')
@@ -31,6 +31,16 @@ export async function areaOf({ bbox, area }: AreaOptions, connection: Connection
   const [west, south, east, north] = bbox
   const ring = [[west, south], [east, south], [east, north], [west, north], [west, south]] // prettier-ignore
   return { type: 'Polygon', coordinates: [ring] }
+}
+
+async function areaOfFile(path: string): Promise<Area> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as Area
+  } catch (error) {
+    const isJson = error instanceof SyntaxError
+    const why = isJson ? `The file ${path} of --area is not JSON` : `The file ${path} of --area cannot be read`
+    throw new TerraneError('AREA_UNREADABLE', 'invalid', why, { hint: 'Give a file with a GeoJSON polygon.' })
+  }
 }
 
 async function outlineOf(connection: Connection, name: string): Promise<Area> {

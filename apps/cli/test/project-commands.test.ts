@@ -347,6 +347,10 @@ describe('a command that runs a task', () => {
       code: 1,
       stderr: expect.stringContaining('--bbox') as string,
     })
+    expect(await terrane('osm', 'Porto', '--area', '/nowhere/area.json')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('/nowhere/area.json of --area cannot be read') as string,
+    })
     expect((await terrane('osm', 'Porto', '--bbox', '1,2,3')).code).toBe(2)
     expect((await terrane('tiles', 'a', '--zooms', 'low')).code).toBe(2)
     expect(asked).toEqual([])
@@ -523,6 +527,7 @@ describe('tables', () => {
     expect(dropped).toEqual(
       ['porto_pois', 'porto_streets', 'roads'].map((p_table) => ({ p_schema: 'public', p_table })),
     )
+    expect((await terrane('tables', 'drop', 'public.roads', 'roads', '--yes')).stdout).toBe('public.roads\n')
     expect(await terrane('tables', 'drop', 'lisbon*', '--yes')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('No table of public is named like lisbon*') as string,

@@ -105,7 +105,7 @@ function randomNode(make: Make, table: string, depth: number, isLeaf = false): N
     const node = randomNode(make, way.to, depth + 1, isSpread)
     // A spread to-many relationship has no aggregates; a spread to-one relationship lifts them.
     const plain = isSpread
-      ? { ...node, aggregates: [], columns: [{ name: 'id', alias: alias() }, ...node.columns] }
+      ? { ...node, aggregates: [], orders: ordered(node), columns: [{ name: 'id', alias: alias() }, ...node.columns] }
       : node
     const page = way.one === undefined ? plain : { ...plain, aggregates: [], limit: null, offset: 0, orders: [] }
     const visible = page.columns.length === 0 ? { ...page, columns: [{ name: 'id', alias: alias() }] } : page
@@ -134,6 +134,11 @@ function randomNode(make: Make, table: string, depth: number, isLeaf = false): N
     limit: isPaged ? 1 + Math.floor(random() * 6) : null,
     offset: isPaged && depth === 0 ? Math.floor(random() * 3) : 0,
   }
+}
+
+/** Orders of a resource whose aggregates were left out; grouped rows had none. */
+function ordered({ orders }: Node): Node['orders'] {
+  return orders.length > 0 ? orders : [{ by: 'id', from: null, isDescending: false }]
 }
 
 type Truth = boolean | null

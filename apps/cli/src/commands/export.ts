@@ -7,6 +7,7 @@ import { connect, stream as open } from '../connection.ts'
 import { fetchAway, placeFor, replaceFile } from '../files.ts'
 import { countOf, note } from '../output.ts'
 import { onProject, runTask, type TaskOptions } from '../run-task.ts'
+import { withoutSchema } from './tables.ts'
 
 type Format = NonNullable<InputOf<'exportTable'>['format']>
 
@@ -59,7 +60,8 @@ export function exportCommand(program: Command): void {
     .action(exportTable)
 }
 
-async function exportTable(table: string, file: string | undefined, options: Options): Promise<void> {
+async function exportTable(named: string, file: string | undefined, options: Options): Promise<void> {
+  const table = withoutSchema(named, options.schema)
   const format = formatOf(file, options)
   const { columns, filter, stream } = options
   if (file === undefined || columns !== undefined || filter !== undefined || stream) {

@@ -71,8 +71,14 @@ function lineOfReaders({ table, readers, before }: { table: string; readers: str
   return `${table}: read by ${readers.join(', ')}; before: ${before.join(', ')}`
 }
 
-/** Tables by names and patterns; only patterns are looked up. @throws TABLE_NOT_FOUND */
-export async function namedTables(connection: Connection, schema: string, names: readonly string[]): Promise<string[]> {
+/** Name of a table without its schema: `public.roads` is `roads`. */
+export function withoutSchema(name: string, schema: string): string {
+  return name.startsWith(`${schema}.`) ? name.slice(schema.length + 1) : name
+}
+
+/** Tables by names and patterns, with or without their schema; only patterns are looked up. @throws TABLE_NOT_FOUND */
+export async function namedTables(connection: Connection, schema: string, given: readonly string[]): Promise<string[]> {
+  const names = given.map((name) => withoutSchema(name, schema))
   return names.some((name) => name.includes('*'))
     ? matching(await listTables(connection), schema, names)
     : [...new Set(names)]

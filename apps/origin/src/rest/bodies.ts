@@ -1,9 +1,11 @@
-import { isArgument, type RestQuery } from '@terrane/database/rest-query'
+import type { RestQuery } from '@terrane/database/rest-query'
 import { TerraneError } from '@terrane/core'
 import { refuseCostlyJson } from '@terrane/service'
 import { RestError } from './errors.ts'
+import type { Argument } from './functions.ts'
 
-interface Arguments {
+/** Arguments of a call. */
+export interface Arguments {
   readonly json: string
   readonly names: string[]
   readonly values: Readonly<Record<string, unknown>>
@@ -22,10 +24,24 @@ export function argumentsOfBody(body: unknown): Arguments {
   return { json: body as string, names, values: parsed as Readonly<Record<string, unknown>> }
 }
 
-/** The arguments of a call by GET. */
-export function argumentsOfQuery(parameters: URLSearchParams): Arguments {
-  const values = Object.fromEntries([...parameters].filter(isArgument))
-  return { json: JSON.stringify(values), names: Object.keys(values), values }
+/** The arguments of a call by GET or of a form; a value that is given several times is a list. */
+export function argumentsOfQuery(parameters: Iterable<[string, string]>): Arguments {
+  const given = Map.groupBy(parameters, ([name]) => name)
+  const values = Object.fromEntries(
+    [...given].map(([name, entries]) => [
+      name,
+      entries.length === 1 ? entries[0]?.[1] : entries.map(([, value]) => value),
+    ]),
+  )
+  return { json: JSON.stringify(values), names: [...given.keys()], values }
+}
+
+/** Arguments as JSON in which those of a variadic function are a list. */
+export function withLists({ json, values }: Arguments, args: readonly Argument[]): string {
+  const isVariadic = (name: string) => args.some((arg) => arg.name === name && arg.isVariadic)
+  if (!Object.keys(values).some(isVariadic)) return json
+  const lists = Object.entries(values).map(([name, value]) => [name, isVariadic(name) ? [value].flat() : value])
+  return JSON.stringify(Object.fromEntries(lists))
 }
 
 /** The rows of a body and their columns: those in `columns=`, or else those of the first row. */

@@ -4,8 +4,9 @@ import { parseQuery, type RestQuery } from '@terrane/database/rest-query'
 import { readParameters } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { RestError } from './errors.ts'
-import { contentRange, depthOf, runAs, type Rows } from './execute.ts'
+import { contentRange, depthOf, runAs, settingsOf, type Rows, type RunAs } from './execute.ts'
 import { timeoutOf, type RestLimits } from './limits.ts'
+import { applySettings } from './response-settings.ts'
 import type { SchemaPictures } from './embedding/schema-picture.ts'
 import {
   parseAccept,
@@ -49,6 +50,8 @@ export interface Call {
   readonly accepted: Accepted
   readonly headOnly: boolean
   readonly depth?: string
+  /** {@link RunAs.settings} of the request. */
+  readonly settings: NonNullable<RunAs['settings']>
 }
 
 const CONTENT_TYPES: Readonly<Record<Format, string>> = {
@@ -58,6 +61,11 @@ const CONTENT_TYPES: Readonly<Record<Format, string>> = {
   geojson: 'application/geo+json; charset=utf-8',
   plan: 'application/vnd.pgrst.plan+json; charset=utf-8',
   planText: 'application/vnd.pgrst.plan+text; charset=utf-8',
+}
+
+const STRIPPED_TYPES: Readonly<Record<string, string>> = {
+  json: 'application/vnd.pgrst.array+json;nulls=stripped; charset=utf-8',
+  object: 'application/vnd.pgrst.object+json;nulls=stripped; charset=utf-8',
 }
 
 /** Runs work as the caller, with the caller's timeout. */
@@ -73,6 +81,7 @@ export function run<T>(
     readOnly,
     rollback: call.preferences.rollback,
     timeoutMs: timeoutOf(deps.limits, call.principal),
+    settings: call.settings,
     ...(call.depth !== undefined && { depth: call.depth }),
   }
   return runAs(deps.database, as, work)
@@ -80,14 +89,19 @@ export function run<T>(
 
 /** Sends rows with the headers that the request's preferences ask for. */
 export function answer(reply: FastifyReply, call: Call, rows: Rows, status: number): FastifyReply {
-  const { preferences, headOnly } = call
-  const isChange = status === 201 || !['GET', 'HEAD'].includes(reply.request.method)
-  reply.header('content-range', contentRange(call.query, rows))
+  const { preferences, accepted, headOnly } = call
+  const { method, routeOptions } = reply.request
+  const isCall = routeOptions.url?.endsWith('/rpc/:name') === true
+  const isChange = !isCall && !['GET', 'HEAD'].includes(method)
+  // Inserted and deleted rows are not a part of a list.
+  const isListed = !isChange || method === 'PATCH'
+  reply.header('content-range', contentRange(call.query, isListed ? rows : { ...rows, returned: 0 }))
   if (preferences.applied.length > 0) reply.header('preference-applied', preferences.applied.join(', '))
-  const isCall = reply.request.routeOptions.url?.endsWith('/rpc/:name') === true
-  if (isChange && !isCall && preferences.representation !== 'full')
-    return reply.code(status === 200 && reply.request.method !== 'POST' ? 204 : status).send()
-  reply.code(status).type(CONTENT_TYPES[call.accepted.format])
+  const isShown = !isChange || preferences.representation === 'full'
+  const isEmptied = !isShown && status === 200 && method !== 'POST'
+  reply.code(applySettings(reply, rows, isEmptied ? 204 : status))
+  if (!isShown) return reply.send()
+  reply.type((accepted.isStripped && STRIPPED_TYPES[accepted.format]) || CONTENT_TYPES[accepted.format])
   return headOnly ? reply.send() : reply.send(rows.body)
 }
 
@@ -96,18 +110,19 @@ export function partial(call: Call, rows: Rows): boolean {
   return rows.total !== null && rows.returned > 0 && rows.returned < rows.total && call.preferences.count
 }
 
-/** Parses all parts of a request for a table. */
-export async function readCall(deps: RestDeps, request: Named): Promise<Call> {
+/** Parses all parts of a request for the rows of a table or function. @param parameters of the rows */
+export async function readCall(deps: RestDeps, request: Named, parameters = searchParameters(request)): Promise<Call> {
   const principal = callerOf(request)
-  const parameters = searchParameters(request)
+  const preferences = parsePreferences(request.headers.prefer)
   return {
     principal,
     schema: schemaOf(deps, request),
     query: withRange(parseQuery(parameters, true), request),
     parameters,
-    preferences: parsePreferences(request.headers.prefer),
+    preferences,
     accepted: parseAccept(request.headers.accept, deps.limits.plans),
     headOnly: request.method === 'HEAD',
+    settings: settingsOf(request, preferences.timezone),
     ...depthOf(request),
   }
 }
@@ -135,10 +150,15 @@ export function searchParameters(request: FastifyRequest): URLSearchParams {
   return readParameters(request, (name) => !ONCE.test(name))
 }
 
-/** Applies the Range header to a query without limit and offset. */
-export function withRange(query: RestQuery, request: FastifyRequest): RestQuery {
-  const range = parseRange(request.headers.range)
-  return range && query.limit === null && query.offset === 0 ? { ...query, ...range } : query
+/** The part of a query's page that is in the Range header. */
+function withRange(query: RestQuery, request: FastifyRequest): RestQuery {
+  // RFC 9110 defines the header for GET alone.
+  const range = request.method === 'GET' ? parseRange(request.headers.range) : null
+  if (!range) return query
+  const offset = Math.max(query.offset, range.offset)
+  const ends = [query, range].map((part) => (part.limit === null ? Infinity : part.offset + part.limit))
+  const end = Math.max(Math.min(...ends), offset)
+  return { ...query, offset, limit: end === Infinity ? null : end - offset }
 }
 
 /** The caller that the hook has authenticated. */

@@ -2,6 +2,8 @@ import { TerraneError } from '@terrane/core'
 import { tellRetry } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { exceededBytes } from './embedding/embedded-bytes.ts'
+import { setHeaders } from './permitted-headers.ts'
+import { raisedError } from './raised-errors.ts'
 
 /** An error in PostgREST's shape, with the status it is answered with. */
 export class RestError extends Error {
@@ -12,12 +14,13 @@ export class RestError extends Error {
   readonly hint: string | null
   /** Seconds after which the same request may succeed. */
   readonly retrySeconds: number | null
+  readonly headers: Readonly<Record<string, string>>
 
   constructor(
     status: number,
     code: string,
     message: string,
-    extras: { details?: RestError['details']; hint?: string | null; retrySeconds?: number | null } = {},
+    extras: Partial<Pick<RestError, 'details' | 'hint' | 'retrySeconds' | 'headers'>> = {},
   ) {
     super(message)
     this.name = 'RestError'
@@ -26,6 +29,7 @@ export class RestError extends Error {
     this.details = extras.details ?? null
     this.hint = extras.hint ?? null
     this.retrySeconds = extras.retrySeconds ?? null
+    this.headers = extras.headers ?? {}
   }
 
   toBody(): Pick<RestError, 'code' | 'details' | 'hint' | 'message'> {
@@ -122,6 +126,10 @@ export function toRestError(thrown: unknown, anonymous: boolean): RestError {
   }
   const error = thrown as Thrown
   if (typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code)) {
+    if (error.code === 'PGRST') {
+      const { status, code, message, extras } = raisedError(error)
+      return new RestError(status, code, message, extras)
+    }
     const limit = exceededBytes(error)
     if (limit !== null) {
       const hint = 'Ask for fewer rows or columns at once, or for a part of the large values.'
@@ -136,6 +144,10 @@ export function toRestError(thrown: unknown, anonymous: boolean): RestError {
     return new RestError(status, error.code, error.message ?? 'database error', extras)
   }
   if (error.statusCode === 413) return new RestError(413, 'PGRST102', 'The body is larger than this endpoint accepts')
+  if (error.statusCode === 415)
+    return new RestError(415, 'PGRST102', 'The content type of the body is not supported', {
+      hint: 'Send the body as application/json.',
+    })
   if (error.statusCode !== undefined && error.statusCode < 500)
     return new RestError(400, 'PGRST102', 'Error in $: the body is not valid JSON')
   return new RestError(500, 'PGRSTX00', 'Something went wrong on our side')
@@ -159,6 +171,7 @@ export function sendRestError(
   if (error.status >= 500) request.log.error({ err: thrown }, 'request failed')
   if (error.status === 401) reply.header('www-authenticate', 'Bearer')
   tellRetry(reply, error.status, error)
+  setHeaders(reply, Object.entries(error.headers))
   void reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(error.toBody()))
 }
 

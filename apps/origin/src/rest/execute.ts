@@ -1,9 +1,10 @@
 import { DEPTH_HEADER, SIGNED_DEPTH } from '@terrane/contracts/events'
-import { quoteLiteral, type Database, type Session } from '@terrane/database'
+import { quoteIdentifier, quoteLiteral, type Database, type Session } from '@terrane/database'
 import type { RestQuery } from '@terrane/database/rest-query'
 import type { Principal } from '@terrane/auth'
 import type { FastifyRequest } from 'fastify'
 import { answerBytesOf } from './limits.ts'
+import { RESPONSE_SETTINGS, type ResponseSettings } from './response-settings.ts'
 
 /** Execution settings of a statement: caller, schema, access mode and timeout. */
 export interface RunAs {
@@ -14,12 +15,14 @@ export interface RunAs {
   readonly isSnapshot?: boolean
   readonly rollback: boolean
   readonly timeoutMs: number
+  /** Settings of the transaction beside those of every caller: name and value. */
+  readonly settings?: readonly (readonly [name: string, value: string])[]
   /** Depth of the chain of functions that the statement belongs to, for the events of its changes; absent outside of one. */
   readonly depth?: string
 }
 
 /** The rows of an answer. */
-export interface Rows {
+export interface Rows extends ResponseSettings {
   /** The answer's body in the requested format. */
   readonly body: string
   readonly returned: number
@@ -54,10 +57,11 @@ export function beginAs(as: Omit<RunAs, 'rollback'>): string {
   const settings = [
     // The planner overestimates lateral joins, and JIT compilation takes longer than the query.
     ['jit', 'off'],
-    ['search_path', `"${as.schema}", public, extensions`],
+    ['search_path', `${quoteIdentifier(as.schema)}, public, extensions`],
     ['request.jwt.claims', asciiJson(claims)],
     ...(as.depth === undefined ? [] : [['terrane.depth', as.depth] as const]),
     ['statement_timeout', String(as.timeoutMs)],
+    ...(as.settings ?? []),
     ['role', role],
   ] as const
   const set = settings.map(([name, value]) => `set_config('${name}', ${quoteLiteral(value)}, true)`)
@@ -68,6 +72,27 @@ export function beginAs(as: Omit<RunAs, 'rollback'>): string {
 export function depthOf({ headers }: FastifyRequest): { readonly depth?: string } {
   const depth = headers[DEPTH_HEADER]
   return typeof depth === 'string' && SIGNED_DEPTH.test(depth) ? { depth } : {}
+}
+
+/** Headers that SQL does not see: credentials, which logs of the server would keep, and those between Terrane's services. */
+const SECRET_HEADER =
+  /^(?:proxy-|x-terrane-)|authori[sz]|authenti|(?:^|-)auth(?:-|$)|cookie|api[-_]?key|token|jwt|assertion|secret|passw|credential/
+
+/**
+ * Settings of a request that SQL reads: `request.headers`, `request.method` and `request.path` as PostgREST names them, and
+ * the time zone. Response settings of an earlier caller of the connection are emptied.
+ */
+export function settingsOf(request: FastifyRequest, timezone: string | null): NonNullable<RunAs['settings']> {
+  const headers = Object.entries(request.headers).filter(([name]) => !SECRET_HEADER.test(name))
+  const [path = ''] = (request.raw.url ?? '').split('?')
+  return [
+    ['request.method', request.method],
+    ['request.path', path.replace('/rest/v1', '')],
+    ['request.headers', asciiJson(Object.fromEntries(headers))],
+    [RESPONSE_SETTINGS.headers, ''],
+    [RESPONSE_SETTINGS.status, ''],
+    ...(timezone === null ? [] : [['timezone', timezone] as const]),
+  ]
 }
 
 /** JSON in ASCII only, so that the quotes are read correctly in any encoding of the session. */

@@ -6,6 +6,8 @@ export interface Argument {
   /** SQL text of the type. */
   readonly type: string
   readonly optional: boolean
+  /** True for the list of further values of a variadic function. */
+  readonly isVariadic: boolean
 }
 
 /** Arguments of a call. */
@@ -24,6 +26,8 @@ export interface CallableFunction {
   /** True when it returns a row type or a table instead of a single value. */
   readonly returnsRow: boolean
   readonly returnsVoid: boolean
+  /** True for rows whose columns the call decides, `returns record`. */
+  readonly returnsRecord: boolean
   /** The table or view whose rows it returns; null for other rows. */
   readonly table: string | null
   /** Whether the role may execute it. */
@@ -103,7 +107,7 @@ function takesBody({ args }: CallableFunction): boolean {
 
 /** `from` item that calls the function with the arguments of a JSON object; `add` gives the placeholder that stands for it. */
 export function callSql(
-  fn: Pick<CallableFunction, 'schema' | 'name' | 'args'>,
+  fn: Pick<CallableFunction, 'schema' | 'name' | 'args'> & Partial<Pick<CallableFunction, 'returnsRecord'>>,
   given: readonly string[],
   add: () => string,
 ): string {
@@ -111,10 +115,15 @@ export function callSql(
   const target = `${quoteIdentifier(fn.schema)}.${quoteIdentifier(fn.name)}`
   const [only] = fn.args
   if (only?.name === '' && (given.includes('') || !only.optional)) return `${target}(${add()}::${only.type})`
-  if (used.length === 0) return `${target}()`
+  if (used.length === 0) return fn.returnsRecord === true ? `(select ${target}() as result)` : `${target}()`
   const record = used.map((arg) => `${quoteIdentifier(arg.name)} ${isGeometry(arg) ? 'json' : arg.type}`).join(', ')
-  const values = used.map((arg) => `${quoteIdentifier(arg.name)} => ${valueSql(arg)}`).join(', ')
-  return `json_to_record(${add()}::json) as args(${record}), lateral ${target}(${values})`
+  const values = used
+    .map((arg) => `${arg.isVariadic ? 'variadic ' : ''}${quoteIdentifier(arg.name)} => ${valueSql(arg)}`)
+    .join(', ')
+  const from = `json_to_record(${add()}::json) as args(${record})`
+  // The columns of a record are known only where it is a value.
+  if (fn.returnsRecord === true) return `(select ${target}(${values}) as result from ${from})`
+  return `${from}, lateral ${target}(${values})`
 }
 
 function isGeometry({ type }: Argument): boolean {
@@ -153,6 +162,7 @@ async function readFunctions(
     returns_set: boolean
     returns_row: boolean
     returns_void: boolean
+    returns_record: boolean
     table_name: string | null
     read_only: boolean
     permitted: boolean
@@ -160,10 +170,16 @@ async function readFunctions(
     `select p.proargnames as names, p.proargmodes::text[] as modes,
        array(select format_type(t.oid, -1) from unnest(p.proargtypes) with ordinality a(oid, i) join pg_type t on t.oid = a.oid order by a.i) as types,
        p.pronargdefaults as defaults, p.proretset as returns_set,
-       (rt.typtype = 'c' or p.proargmodes && array['o', 'b', 't']::"char"[] or p.prorettype = 'record'::regtype) is true as returns_row,
-       p.prorettype = 'void'::regtype as returns_void, (select c.relname from pg_class c where c.oid = rt.typrelid and c.relkind <> 'c' and c.relnamespace = n.oid) as table_name, p.provolatile <> 'v' as read_only,
+       (rt.typtype = 'c' or p.proargmodes && array['o', 'b', 't']::"char"[]) is true as returns_row,
+       p.prorettype = 'void'::regtype as returns_void,
+       p.prorettype = 'record'::regtype and (p.proargmodes && array['o', 'b', 't']::"char"[]) is not true as returns_record,
+       (select c.relname from pg_class c where c.oid = rt.typrelid and c.relkind <> 'c' and c.relnamespace = n.oid) as table_name, p.provolatile <> 'v' as read_only,
        has_function_privilege(p.oid, 'execute') as permitted
-     from pg_proc p join pg_namespace n on n.oid = p.pronamespace join pg_type rt on rt.oid = p.prorettype
+     from pg_proc p join pg_namespace n on n.oid = p.pronamespace join lateral (
+       with recursive base(oid, next) as (
+         select oid, typbasetype from pg_type where oid = p.prorettype
+         union all select t.oid, t.typbasetype from base join pg_type t on t.oid = base.next)
+       select t.* from base join pg_type t on t.oid = base.oid where base.next = 0) rt on true
      where n.nspname = $1 and p.proname = $2 and p.prokind = 'f'
        and ($3 or not exists (
          select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e'))
@@ -177,6 +193,7 @@ async function readFunctions(
     returnsSet: row.returns_set,
     returnsRow: row.returns_row,
     returnsVoid: row.returns_void,
+    returnsRecord: row.returns_record,
     table: row.table_name,
     readOnly: row.read_only,
     isPermitted: row.permitted,
@@ -193,5 +210,12 @@ export function argumentsOf(row: {
   const names = row.names ?? []
   const inputs = row.modes === null ? names : names.filter((_, i) => ['i', 'b', 'v'].includes(row.modes?.[i] ?? 'i'))
   const firstOptional = row.types.length - row.defaults
-  return row.types.map((type, i) => ({ name: inputs[i] ?? '', type, optional: i >= firstOptional }))
+  const isVariadic = row.modes?.includes('v') === true
+  const last = row.types.length - 1
+  return row.types.map((type, i) => ({
+    name: inputs[i] ?? '',
+    type,
+    optional: i >= firstOptional,
+    isVariadic: isVariadic && i === last,
+  }))
 }

@@ -10,6 +10,8 @@ export interface Preferences {
   readonly missingDefault: boolean
   /** Maximum rows of a change; null for no limit. */
   readonly maxAffected: number | null
+  /** Time zone of timestamps in the answer; null for UTC. */
+  readonly timezone: string | null
   /** Value of Preference-Applied. */
   readonly applied: readonly string[]
 }
@@ -22,6 +24,7 @@ const KNOWN = [
   /^tx=(?:commit|rollback)$/,
   /^handling=(?:strict|lenient)$/,
   /^max-affected=\d{1,15}$/,
+  /^timezone=[\x21-\x7e]{1,64}$/,
 ]
 
 /** Unknown preferences are ignored unless `handling=strict`, which `max-affected` also requires. @throws PGRST122 */
@@ -52,7 +55,8 @@ export function parsePreferences(header: string | string[] | undefined): Prefere
     resolution: resolution === 'merge-duplicates' || resolution === 'ignore-duplicates' ? resolution : null,
     missingDefault: value('missing') === 'default',
     maxAffected: isStrict && maxAffected !== null ? Number(maxAffected) : null,
-    applied: known.filter((wish) => !wish.startsWith('count=') && (isStrict || !wish.startsWith('max-affected='))),
+    timezone: value('timezone'),
+    applied: known.filter((wish) => isStrict || !wish.startsWith('max-affected=')),
   }
 }
 

@@ -10,6 +10,7 @@ import { RestError, unknownTable } from './errors.ts'
 import type { Rows } from './execute.ts'
 import { answerBytesOf } from './limits.ts'
 import type { Accepted } from './preferences.ts'
+import { RESPONSE_COLUMNS } from './response-settings.ts'
 
 /** Rows to read: of a table, or of a preceding statement. */
 export interface Read {
@@ -43,14 +44,15 @@ export async function readRows(session: Session, deps: RestScope, call: Call, re
   const value = valueOf(query, row, context.maxBytes)
   const list = `coalesce(${listOf('l.v', { maxBytes: context.maxBytes, maxRows: query.limit, place: 'answer' })}, '[]')`
   const body = format === 'geojson' ? `json_build_object('type', 'FeatureCollection', 'features', ${list})` : list
-  const text = `${prefix === '' ? 'with ' : prefix}page as (${page}) select ${body}::text as body, count(*) as returned, (${total}) as total from (select ${value} as v from page offset 0) as l`
+  const text = `${prefix === '' ? 'with ' : prefix}page as (${page}) select ${body}::text as body, count(*) as returned, (${total}) as total, ${RESPONSE_COLUMNS} from (select ${value} as v from page offset 0) as l`
   if (format === 'plan' || format === 'planText')
     return { body: await explain(session, text, accepted, parameters), returned: 1, total: null }
-  const result = await session.query<{ body: string; returned: number; total: number | null }>(text, parameters.values)
-  const answer = result.rows[0] as { body: string; returned: number; total: number | null }
+  const result = await session.query<Rows>(text, parameters.values)
+  const answer = result.rows[0] as Rows
   if (answer.total !== null && query.offset > answer.total) {
     throw new RestError(416, 'PGRST103', 'Requested range not satisfiable', {
       details: `An offset of ${query.offset} was requested, but there are only ${answer.total} rows.`,
+      headers: { 'content-range': `*/${answer.total}` },
     })
   }
   return { ...answer, body: format === 'object' ? single(answer) : format === 'csv' ? toCsv(answer.body) : answer.body }

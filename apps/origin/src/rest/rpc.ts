@@ -1,72 +1,44 @@
 import { quoteIdentifier, type Session } from '@terrane/database'
-import { Parameters, isArgument, orderClause, parseQuery, whereClause } from '@terrane/database/rest-query'
+import { Parameters, badQuery, isArgument, orderClause, whereClause } from '@terrane/database/rest-query'
 import { readParameters } from '@terrane/service'
 import type { FastifyReply } from 'fastify'
-import { argumentsOfBody, argumentsOfQuery } from './bodies.ts'
-import {
-  answer,
-  callerOf,
-  partial,
-  schemaOf,
-  searchParameters,
-  withRange,
-  type Call,
-  type Named,
-  type RestScope,
-} from './call.ts'
+import { argumentsOfBody, argumentsOfQuery, withLists } from './bodies.ts'
+import { answer, partial, readCall, run, searchParameters, type Call, type Named, type RestScope } from './call.ts'
 import { refuseTooMany } from './changes.ts'
 import { listOf } from './embedding/embedded-bytes.ts'
 import { RestError } from './errors.ts'
-import { depthOf, runAs, type Rows } from './execute.ts'
+import type { Rows } from './execute.ts'
 import { requirePositions } from './positions.ts'
 import { readRows, single } from './read-rows.ts'
 import { callSql, geometriesOf, resolveFunction, type CallableFunction } from './functions.ts'
-import { answerBytesOf, timeoutOf, withinRows } from './limits.ts'
-import { parseAccept, parsePreferences } from './preferences.ts'
+import { answerBytesOf, withinRows } from './limits.ts'
+import { applySettings, readSettings, RESPONSE_COLUMNS, type ResponseSettings } from './response-settings.ts'
 
 /** `/rest/v1/rpc/{name}`: calls the overload whose parameters the request names. */
 export async function rpc(deps: RestScope, request: Named, reply: FastifyReply): Promise<FastifyReply> {
   const isPost = request.method === 'POST'
   const parameters = searchParameters(request)
-  if (!isPost) requireArgumentsOnce(request, parameters)
-  const { json, names, values: sent } = isPost ? argumentsOfBody(request.body) : argumentsOfQuery(parameters)
-  const principal = callerOf(request)
-  const schema = schemaOf(deps, request)
-  const preferences = parsePreferences(request.headers.prefer)
-  const accepted = parseAccept(request.headers.accept, deps.limits.plans)
-  const timeoutMs = timeoutOf(deps.limits, principal)
-  const as = { principal, schema, readOnly: !isPost, rollback: preferences.rollback, timeoutMs, ...depthOf(request) }
+  const given = isPost ? argumentsOfBody(request.body) : argumentsOfQuery([...parameters].filter(isArgument))
+  const rowParameters = isPost ? parameters : new URLSearchParams([...parameters].filter((entry) => !isArgument(entry)))
+  const read = await readCall(deps, request, rowParameters)
+  const call = { ...read, query: withinRows(read.query, deps.limits) }
+  const { preferences } = call
   // The answer is sent after the commit, so that deferred errors reach the caller.
   const warnings: string[] = []
-  const respond = await runAs(deps.database, as, async (session) => {
+  const respond = await run(deps, call, !isPost, async (session) => {
     using _listening = collectWarnings(session, warnings)
     const fn = await resolveFunction(
       session,
-      schema,
+      call.schema,
       request.params.name,
-      { names, isBody: isPost },
+      { names: given.names, isBody: isPost },
       deps.limits.extensionFunctions,
     )
-    requirePositions(sent, geometriesOf(fn))
-    const rowParameters = isPost
-      ? parameters
-      : new URLSearchParams([...parameters].filter((entry) => !isArgument(entry)))
-    const query = withinRows(withRange(parseQuery(rowParameters, true), request), deps.limits)
-    const call: Call = {
-      principal,
-      schema,
-      query,
-      parameters,
-      preferences,
-      accepted,
-      headOnly: request.method === 'HEAD',
-    }
+    requirePositions(given.values, geometriesOf(fn))
+    if (!isPost) requireArgumentsOnce(request, fn.args)
+    const json = isPost ? given.json : withLists(given, fn.args)
     const values = new Parameters()
-    const source = callSql(fn, names, () => values.add(json))
-    if (fn.returnsVoid) {
-      await session.query(`select from ${source}`, values.values)
-      return () => reply.code(204).send()
-    }
+    const source = callSql(fn, given.names, () => values.add(json))
     if (preferences.maxAffected !== null && !fn.returnsSet) {
       throw new RestError(
         400,
@@ -74,9 +46,15 @@ export async function rpc(deps: RestScope, request: Named, reply: FastifyReply):
         'Function must return SETOF or TABLE when max-affected preference is used with handling=strict',
       )
     }
+    if (fn.returnsVoid) {
+      const { rows } = await session.query<ResponseSettings>(`select ${RESPONSE_COLUMNS} from ${source}`, values.values)
+      readSettings(rows[0] ?? {})
+      return () => reply.code(applySettings(reply, rows[0] ?? {}, 204)).send()
+    }
     const rows = fn.returnsRow
       ? await rowsOf(session, deps, call, { fn, source, values })
       : await valuesOf(session, call, { fn, source, values })
+    readSettings(rows)
     refuseTooMany(call, preferences.maxAffected === null ? 0 : (rows.total ?? 0))
     const counted = preferences.count ? rows : { ...rows, total: null }
     return () => answer(reply, call, counted, partial(call, counted) ? 206 : 200)
@@ -132,24 +110,27 @@ async function rowsOf(session: Session, deps: RestScope, call: Call, { fn, sourc
 /** The value of a function, or its values as a list; in filters and orders they have the name of the function. */
 async function valuesOf(session: Session, call: Call, { fn, source, values }: Called): Promise<Rows> {
   const { conditions, order, limit, offset } = call.query
+  if (fn.returnsRecord && (call.parameters.get('select') ?? '*') !== '*')
+    throw badQuery({ parameter: 'select', detail: `the columns of ${fn.name}, which returns record, are not known` })
   const where = fn.returnsSet ? whereClause(conditions, 'source', values) : ''
   const page = `${orderClause(order, 'source')}${limit === null ? '' : ` limit ${limit}`} offset ${offset}`
   const column = quoteIdentifier(fn.name)
+  const result = fn.returnsRecord ? 'result.result' : 'result'
   const list = listOf('page.value', { maxBytes: answerBytesOf(call.principal), maxRows: limit, place: 'answer' })
   const { rows } = await session.query<Rows>(
     fn.returnsSet
-      ? `with source as materialized (select result as ${column} from ${source} as result), page as (select to_json(source.${column}) as value from source${where}${page})
+      ? `with source as materialized (select ${result} as ${column} from ${source} as result), page as (select to_json(source.${column}) as value from source${where}${page})
         select coalesce(${list}, '[]')::text as body, count(*) as returned,
-          (select count(*) from source${call.preferences.maxAffected === null ? where : ''}) as total from page`
-      : `select to_json(result.*)::text as body, 1 as returned, 1 as total from ${source} as result`,
+          (select count(*) from source${call.preferences.maxAffected === null ? where : ''}) as total, ${RESPONSE_COLUMNS} from page`
+      : `select to_json(${fn.returnsRecord ? result : 'result.*'})::text as body, 1 as returned, 1 as total, ${RESPONSE_COLUMNS} from ${source} as result`,
     values.values,
   )
   const row = rows[0] ?? { body: null, returned: 1, total: 1 }
-  return { body: row.body ?? 'null', returned: row.returned, total: row.total }
+  return { ...row, body: row.body ?? 'null' }
 }
 
-/** @throws PARAMETER_REPEATED for a repeated argument; filters of the rows may repeat */
-function requireArgumentsOnce(request: Named, parameters: URLSearchParams): void {
-  const names = new Set([...parameters].filter(isArgument).map(([name]) => name))
-  readParameters(request, (name) => !names.has(name))
+/** @throws PARAMETER_REPEATED for a repeated argument; filters of the rows and variadic arguments may repeat */
+function requireArgumentsOnce(request: Named, args: CallableFunction['args']): void {
+  const variadic = args.find((arg) => arg.isVariadic)?.name
+  readParameters(request, (name, value) => name === variadic || !isArgument([name, value]))
 }

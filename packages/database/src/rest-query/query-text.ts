@@ -26,7 +26,7 @@ export function readOperator(text: string): WrittenOperator | null {
 
 /** Elements of `in.(…)`; quotes count only at the beginning of one. Null for an unclosed quote, empty for no text. */
 export function listElements(text: string): string[] | null {
-  if (text === '') return []
+  if (text.trim() === '') return []
   const elements: string[] = []
   for (let start = 0; start <= text.length;) {
     const isQuoted = text[start] === '"'

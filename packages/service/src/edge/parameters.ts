@@ -20,13 +20,14 @@ export function parseQuerystring(text: string): Record<string, string | string[]
  */
 export function readParameters(
   { raw }: Pick<FastifyRequest, 'raw'>,
-  mayRepeat: (name: string) => boolean = () => false,
+  mayRepeat: (name: string, value: string) => boolean = () => false,
 ): URLSearchParams {
   const [, ...query] = (raw.url ?? '').split('?')
   const parameters = new URLSearchParams(query.join('?'))
   const seen = new Set<string>()
-  for (const name of parameters.keys()) {
-    if (seen.has(name) && !mayRepeat(name)) throw parameterRepeated({ name: name.slice(0, 100) })
+  for (const [name, value] of parameters) {
+    if (mayRepeat(name, value)) continue
+    if (seen.has(name)) throw parameterRepeated({ name: name.slice(0, 100) })
     seen.add(name)
   }
   return parameters

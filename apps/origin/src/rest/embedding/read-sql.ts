@@ -177,7 +177,9 @@ function join(embed: Embed, { resource, source, isGrouped }: Around, context: Re
   const own = { name, alias: quoteIdentifier(alias), isToOne: relationship.isToOne }
   const ordered = resource.order.filter((item) => item.relation === name && !(isGrouped && isShownBy(embed, item)))
   const form = { child, isGrouped, ordered }
-  const part = relationship.isToOne ? one(embed, own.alias, context, form) : many(embed, own.alias, context, form)
+  // A function that promises one row may give several, which would repeat the outer row.
+  const single = relationship.functionSchema === null ? embed : { ...embed, limit: 1 }
+  const part = relationship.isToOne ? one(single, own.alias, context, form) : many(embed, own.alias, context, form)
   const on = embed.isInner && !relationship.isToOne ? part.found : 'true'
   const kind = embed.isInner ? 'inner' : 'left'
   return { ...own, ...part, sql: `${kind} join lateral (${part.rows}) as ${own.alias} on ${on}` }
