@@ -19,6 +19,8 @@ export interface StacBand {
   readonly scale: number | null
   readonly offset: number | null
   readonly nodata: number | null
+  /** Side of a pixel; null when not stated. */
+  readonly pixel: number | null
   /** Number of bands of the asset. */
   readonly of: number
 }
@@ -28,7 +30,7 @@ export interface StacItem {
   readonly id: string
   readonly collection: string | null
   readonly properties: Readonly<Record<string, unknown>>
-  /** Acquisition time, or its start, RFC 3339. */
+  /** Acquisition time, or its start, as the item states it (RFC 3339); null without one. */
   readonly datetime: string | null
   /** URL of the item from its own `self` link. */
   readonly self: string | null
@@ -62,7 +64,7 @@ export function readStacItem(value: unknown, position: number): StacItem {
     id: textOf(item['id']) ?? `item ${position}`,
     collection: textOf(item['collection']),
     properties,
-    datetime: timeOf(properties['datetime'] ?? properties['start_datetime']),
+    datetime: textOrNull(properties['datetime'] ?? properties['start_datetime']),
     self: textOf(links.find(({ rel }) => rel === 'self')?.['href']),
     bands,
     assets: assets.map(([name]) => name),
@@ -79,6 +81,11 @@ function bandsOf(asset: string, fields: Fields, properties: Fields): StacBand[] 
   const polarizations = listOf(fields['sar:polarizations']).flatMap((one) => textOf(one) ?? [])
   const of = Math.max(eo.length, raster.length, bands.length)
   if (of > MAX_BANDS) throw sceneUnusable({ why: `asset ${asset.slice(0, 100)} has ${of} bands` })
+  if (raster.length > 0 && raster.length < of && raster.some(isMeasured)) {
+    throw sceneUnusable({
+      why: `asset ${asset.slice(0, 100)} states values of ${raster.length} of its ${of} bands in raster:bands`,
+    })
+  }
   const roles = listOf(fields['roles']).flatMap((role) => textOf(role) ?? [])
   return Array.from({ length: Math.max(1, of) }, (_, i) => {
     const own = (name: string): unknown =>
@@ -96,9 +103,22 @@ function bandsOf(asset: string, fields: Fields, properties: Fields): StacBand[] 
       scale: numberOf(values['scale'] ?? own('raster:scale')),
       offset: numberOf(values['offset'] ?? own('raster:offset')),
       nodata: numberOf(values['nodata'] ?? own('nodata')),
+      pixel: pixelOf(values['spatial_resolution'], bands[i], fields),
       of,
     }
   })
+}
+
+/** Whether an entry of `raster:bands` says what stored numbers mean. */
+function isMeasured(band: Fields): boolean {
+  return ['scale', 'offset', 'nodata'].some((name) => band[name] !== undefined)
+}
+
+/** Side of a pixel of an asset: its resolution, the step of its grid or its ground sampling distance. */
+function pixelOf(resolution: unknown, band: Fields | undefined, asset: Fields): number | null {
+  const step = numberOf(listOf(asset['proj:transform'])[0])
+  const stated = [resolution, band?.['raster:spatial_resolution'], asset['raster:spatial_resolution']]
+  return numberOf(stated.find((one) => one !== undefined) ?? (step === null ? asset['gsd'] : Math.abs(step)))
 }
 
 /** URL of an asset; an alternate URL if its own is not a web address (`s3://…`). */
@@ -109,9 +129,9 @@ function webAddress(fields: Fields): string | null {
   return (isElsewhere ? others.find((href) => /^https?:\/\//i.test(href)) : undefined) ?? own
 }
 
-function timeOf(value: unknown): string | null {
-  const time = typeof value === 'string' ? new Date(value) : null
-  return time === null || Number.isNaN(time.getTime()) ? null : time.toISOString()
+function textOrNull(value: unknown): string | null {
+  if (value === undefined || value === null || value === '') return null
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function fieldsOf(value: unknown): Fields {
@@ -126,8 +146,9 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-/** JSON has no NaN, so STAC writes NaN and infinities as texts. */
+/** JSON has no NaN, so STAC writes it as a text; some writers write all numbers so. Infinities are never data. */
 function numberOf(value: unknown): number | null {
-  if (typeof value === 'number' && Number.isFinite(value)) return value
-  return value === 'nan' ? Number.NaN : null
+  if (value === 'nan') return Number.NaN
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  return typeof number === 'number' && Number.isFinite(number) ? number : null
 }
