@@ -4,7 +4,6 @@ import {
   MAX_VRT_BYTES,
   chooseBands,
   fileNear,
-  isData,
   plainFile,
   readStacItem,
   readVrt,
@@ -53,7 +52,7 @@ export async function itemPart(
   if ((value as { type?: unknown } | null)?.type !== 'Feature') throw itemUnreadable({ why: 'it is no STAC item' })
   const item = readStacItem(value, 0)
   const isAll = choice.assets?.length === 1 && choice.assets[0] === ALL_ASSETS
-  const assets = isAll ? [...new Set(item.bands.filter(isData).map(({ asset }) => asset))] : choice.assets
+  const assets = isAll ? [...new Set(item.bands.map(({ asset }) => asset))] : choice.assets
   const { bands: chosen, mask } = chooseBands(item, { assets, channels: ['red', 'green', 'blue'], mask: null })
   const bands = pickBands(chosen, choice.assetBands)
   const at = base.kind === 'url' && item.self !== null && URL.canParse(item.self) ? { ...base, url: item.self } : base

@@ -21,7 +21,10 @@ async function stackByJob({ item, assets, mask }: StacCase, host: string, workdi
   const signal = new AbortController().signal
   const fetch = createGuardedFetch({ allowHosts: [host] })
   const project = { store: null } as unknown as JobContext['project']
-  const items = JSON.parse(JSON.stringify(item).replaceAll('https://FILES', `http://${host}`)) as Record<string, unknown>
+  const items = JSON.parse(JSON.stringify(item).replaceAll('https://FILES', `http://${host}`)) as Record<
+    string,
+    unknown
+  >
   const stac = { items, assets: [...assets], ...(mask && { maskAsset: mask.asset }) }
   const [found] = (await rastersOfStac(stac, { project, dataRoots: [], remote: null, channels: [] }))!
   const context = { project, fetch, signal, workdir, progress() {} } as unknown as JobContext
