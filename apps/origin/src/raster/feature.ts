@@ -26,7 +26,9 @@ export function readFeature(body: unknown, boundsCrs: number): FeatureArea {
   const convert = toLngLat(boundsCrs)
   const shape = rings.map((ring) => ring.map(([x, y]) => checked(convert(x, y))))
   if (shape.some(isTorn)) {
-    throw badFeature({ why: 'a side is longer than 180 degrees; cut the area at the antimeridian into a MultiPolygon' })
+    throw badFeature({
+      why: 'a side is longer than 180 degrees; cut an area over the antimeridian into a MultiPolygon, give the sides of a wide one more positions',
+    })
   }
   const [bounds, box] = [boundsOf(all), boundsOf(shape.flat())]
   if (!(box[0] < box[2] && box[1] < box[3])) throw badFeature({ why: 'it has no area' })

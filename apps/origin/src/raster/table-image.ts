@@ -28,6 +28,7 @@ interface TableSource {
   readonly name: string
   readonly bbox: readonly [number, number, number, number] | null
   readonly scene: KeptScene | null
+  readonly profile: string | null
   /** Number of chosen sources in all areas. */
   readonly total: number
 }
@@ -53,7 +54,10 @@ export async function imageOfTable(wanted: TableRequest): Promise<FoundRaster> {
     return foundImage([await openPart(found[0]!, { opener, table, asked })])
   const parts = await openParts(found.slice(0, MAX_PARTS + 1), { opener, table, asked })
   return foundImage(
-    parts.map(({ part, ...rest }, i) => ({ ...rest, part: { ...part, boxes: boxesOf(found, i, asked.area) } })),
+    parts.map(({ part, ...rest }, i) => ({
+      ...rest,
+      part: { ...part, boxes: boxesOf(found, i, asked.area), profile: found[i]!.profile },
+    })),
     asked.choice.selection,
   )
 }
@@ -108,7 +112,7 @@ async function sourcesOf({ sources: { database }, table, number, asked }: TableR
        from geoembeddings.embedding_sources s
        where s.table_name = $1 and s.status = 'done' and ($2::integer[] is null or s.source = any($2))
          and ($3::timestamptz is null or s.datetime >= $3) and ($4::timestamptz is null or s.datetime <= $4))
-     select c.name, c.bbox, c.total::integer as total,
+     select c.name, c.bbox, c.profile, c.total::integer as total,
        case when jsonb_typeof(c.properties->'files') = 'array' and (c.place <= ${MAX_PARTS + 1} or $5::double precision[] is not null)
          then jsonb_build_object('files', c.properties->'files', 'mask', c.properties->'mask') end as scene
      from chosen c

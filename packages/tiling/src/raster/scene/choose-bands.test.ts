@@ -279,18 +279,26 @@ describe('what an item says of its bands', () => {
   test('counts where its numbers are texts', () => {
     const stated = { 'raster:bands': [{ scale: '0.0001', offset: '-0.1', nodata: '-9999' }] }
     expect(bandsOf({ red: red(stated) }, ['red']).bands).toMatchObject([{ scale: 0.0001, offset: -0.1, nodata: -9999 }])
+    expect(bandsOf({ red: red({ 'raster:bands': [{ nodata: 'NaN' }] }) }, ['red']).bands[0]!.nodata).toBe(Number.NaN)
   })
 
   test('is refused where it makes all values one, or is said of some bands of a file only', () => {
     expect(() => bandsOf({ red: red({ 'raster:bands': [{ scale: 0, offset: 1 }] }) }, ['red'])).toThrow('a scale of 0')
     const some = red({ 'eo:bands': [{ name: 'a' }, { name: 'b' }], 'raster:bands': [{ scale: 0.1 }] })
     expect(() => bandsOf({ image: some }, ['image'])).toThrow('values of 1 of its 2 bands')
+    // Other assets, the band with the values and values that change nothing are read.
+    expect(bandsOf({ image: some, red: red({}) }, ['red']).bands).toHaveLength(1)
+    expect(bandsOf({ image: some }, ['a']).bands).toMatchObject([{ scale: 0.1 }])
+    const none = red({ 'eo:bands': [{ name: 'a' }, { name: 'b' }], 'raster:bands': [{ scale: 1, offset: 0 }] })
+    expect(bandsOf({ image: none }, ['image']).bands).toHaveLength(2)
   })
 
   test('is refused where a name stands for several bands', () => {
     const edges = { a: common('B05', 'rededge'), b: common('B06', 'rededge') }
-    expect(() => bandsOf(edges, ['rededge'])).toThrow('several bands of the name rededge: a, b')
+    expect(() => bandsOf(edges, ['rededge'])).toThrow('several bands of the name rededge (name one): a, b')
     expect(bandsOf(edges, ['B06']).bands).toMatchObject([{ asset: 'b' }])
+    const pair = { one: red({ bands: [{}, { name: 'r', 'eo:common_name': 'red' }] }), two: red({ bands: [{ 'eo:common_name': 'red' }, {}] }) } // prettier-ignore
+    expect(() => bandsOf(pair, ['red'])).toThrow('r of one, band 1 of two')
   })
 
   test('chooses the smallest pixels of a band that has several files', () => {

@@ -91,6 +91,11 @@ function byDefault(
 function checkImagery(bands: readonly StacBand[], profiles: readonly SensorProfile[], of: SensorProfile | null): void {
   const constant = bands.find(({ scale }) => scale === 0)
   if (constant !== undefined) throw sceneUnusable({ why: `asset ${constant.asset} states a scale of 0` })
+  const partial = bands.find(({ stated }) => stated !== null)
+  if (partial !== undefined) {
+    const { asset, stated, of: all } = partial
+    throw sceneUnusable({ why: `asset ${asset} states values of ${stated} of its ${all} bands in raster:bands` })
+  }
   if (of !== null) return
   for (const { asset, names } of bands) {
     const isFlags = (name: string): boolean => profiles.some(({ id }) => isAuxiliary(id, name))
@@ -131,8 +136,8 @@ function find(item: StacItem, wanted: string, profiles: readonly SensorProfile[]
   for (const rule of rules) {
     const best = bestOf(bands.filter(rule))
     if (best.length > 1) {
-      const names = best.map((band) => (band.of > 1 ? `${band.names[0]} of ${band.asset}` : band.asset))
-      throw sceneUnusable({ why: `item ${item.id} has several bands of the name ${wanted}: ${names.join(', ')}` })
+      const why = `item ${item.id} has several bands of the name ${wanted} (name one): ${best.map(labelOf).join(', ')}`
+      throw sceneUnusable({ why })
     }
     if (best.length === 1) return best
   }
@@ -166,6 +171,11 @@ function bestOf(bands: readonly StacBand[]): readonly StacBand[] {
   // Bands of several wavelengths may have one common name.
   const byName = Map.groupBy(good, ({ names, asset }) => names[0] ?? asset)
   return [...byName.values()].map((same) => same.reduce((best, band) => (isFiner(band, best) ? band : best)))
+}
+
+/** A band in an error: its asset, with its name or number where the asset has several. */
+function labelOf({ names, of, asset, band }: StacBand): string {
+  return of > 1 ? `${names[0] ?? `band ${band! + 1}`} of ${asset}` : asset
 }
 
 function isFiner({ pixel }: StacBand, other: StacBand): boolean {

@@ -23,6 +23,8 @@ export interface StacBand {
   readonly pixel: number | null
   /** Number of bands of the asset. */
   readonly of: number
+  /** Number of its bands whose values `raster:bands` states, where those are some only; null otherwise. */
+  readonly stated: number | null
 }
 
 /** The members of a STAC item that concern its pixels. */
@@ -81,11 +83,6 @@ function bandsOf(asset: string, fields: Fields, properties: Fields): StacBand[] 
   const polarizations = listOf(fields['sar:polarizations']).flatMap((one) => textOf(one) ?? [])
   const of = Math.max(eo.length, raster.length, bands.length)
   if (of > MAX_BANDS) throw sceneUnusable({ why: `asset ${asset.slice(0, 100)} has ${of} bands` })
-  if (raster.length > 0 && raster.length < of && raster.some(isMeasured)) {
-    throw sceneUnusable({
-      why: `asset ${asset.slice(0, 100)} states values of ${raster.length} of its ${of} bands in raster:bands`,
-    })
-  }
   const roles = listOf(fields['roles']).flatMap((role) => textOf(role) ?? [])
   return Array.from({ length: Math.max(1, of) }, (_, i) => {
     const own = (name: string): unknown =>
@@ -105,13 +102,14 @@ function bandsOf(asset: string, fields: Fields, properties: Fields): StacBand[] 
       nodata: numberOf(values['nodata'] ?? own('nodata')),
       pixel: pixelOf(values['spatial_resolution'], bands[i], fields),
       of,
+      stated: i >= raster.length && raster.some(isMeasured) ? raster.length : null,
     }
   })
 }
 
-/** Whether an entry of `raster:bands` says what stored numbers mean. */
-function isMeasured(band: Fields): boolean {
-  return ['scale', 'offset', 'nodata'].some((name) => band[name] !== undefined)
+/** Whether an entry of `raster:bands` says that stored numbers mean others. */
+function isMeasured({ scale = 1, offset = 0, nodata }: Fields): boolean {
+  return numberOf(scale) !== 1 || numberOf(offset) !== 0 || nodata !== undefined
 }
 
 /** Side of a pixel of an asset: its resolution, the step of its grid or its ground sampling distance. */
@@ -148,7 +146,7 @@ function textOf(value: unknown): string | null {
 
 /** JSON has no NaN, so STAC writes it as a text; some writers write all numbers so. Infinities are never data. */
 function numberOf(value: unknown): number | null {
-  if (value === 'nan') return Number.NaN
+  if (typeof value === 'string' && value.toLowerCase() === 'nan') return Number.NaN
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) ? number : null
 }

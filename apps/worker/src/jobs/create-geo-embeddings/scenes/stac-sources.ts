@@ -126,7 +126,10 @@ function rasterOf(value: unknown, index: number, { stac, base, at, channels }: I
   }
   const datetime = instantOf(item.datetime)
   if (datetime === null && item.datetime !== null) {
-    throw stacUnusable({ why: `item ${item.id} has the time ${item.datetime.slice(0, 60)}, which there is not`, at })
+    throw stacUnusable({
+      why: `item ${item.id} has the time ${item.datetime.slice(0, 60)}, which is no time of RFC 3339`,
+      at,
+    })
   }
   const names = [
     ...new Set(chosen.bands.map((band) => (isPart(chosen, band) ? `${band.asset}#${band.band! + 1}` : band.asset))),
