@@ -78,6 +78,7 @@ beforeAll(async () => {
   }
   await put('items/a.tif', picture)
   await put('b.tif', await flat(30))
+  for (const name of ['c.tif', 'd.tif']) await put(name, picture)
   await put('float.tif', await flat(0.5, 'float32'))
   await put('rgb.tif', await flat(50, 'uint8', ['red', 'green', 'blue']))
   await put('bgr.tif', await flat(60, 'uint8', ['blue', 'green', 'red']))
@@ -85,7 +86,7 @@ beforeAll(async () => {
   await put('outward.json', item(`${away}/red.tif`))
   await put('secret.json', item('../secret/c.tif'))
   const { database } = origin.db
-  const tables = ['open', 'nowhere', 'types', 'orders', 'hidden']
+  const tables = ['open', 'nowhere', 'types', 'orders', 'baselines', 'hidden']
   for (const table of tables) {
     await database.query(
       `insert into geoembeddings.embeddings_catalogue (table_name, model_name, dims, rows, source, is_public, owner) values ($1, 'm', 3, 0, '2', $2, $3)`,
@@ -93,21 +94,25 @@ beforeAll(async () => {
     )
   }
   const near = [11.5, 48.1, 11.7, 48.2]
-  const sources: (readonly [string, number, string, readonly number[] | null])[] = [
+  const sources: (readonly [string, number, string, readonly number[] | null, string?])[] = [
     ['nowhere', 0, 'imagery/items/a.tif', null],
     ['nowhere', 1, 'imagery/b.tif', null],
     ['types', 0, 'imagery/b.tif', near],
     ['types', 1, 'imagery/float.tif', near],
     ['orders', 0, 'imagery/rgb.tif', near],
     ['orders', 1, 'imagery/bgr.tif', near],
+    ['baselines', 0, 'imagery/items/a.tif', near, 'sentinel-2-l2a'],
+    ['baselines', 1, 'imagery/b.tif', near, 'sentinel-2-l2a-offset'],
+    ['baselines', 2, 'imagery/c.tif', near, 'sentinel-2-l1c'],
+    ['baselines', 3, 'imagery/d.tif', near],
     ['hidden', 0, 'imagery/b.tif', near],
     ['open', 0, 'secret/c.tif', near],
     ['open', 1, 'imagery/b.tif', near],
   ]
   for (const source of sources) {
     await origin.db.database.query(
-      `insert into geoembeddings.embedding_sources (table_name, source, name, bbox, status) values ($1, $2, $3, $4, 'done')`,
-      source,
+      `insert into geoembeddings.embedding_sources (table_name, source, name, bbox, profile, status) values ($1, $2, $3, $4, $5, 'done')`,
+      [...source, null].slice(0, 5),
     )
   }
 })
@@ -195,6 +200,14 @@ describe('an item or a table', () => {
     for (const table of ['types', 'orders']) {
       const path = `/preview?url=embeddings://${table}&pixel_selection=mean`
       expect(await codeOf(await ask(path, origin.keys.anon)), table).toEqual([422, 'MOSAIC_MIXED'])
+    }
+  })
+
+  test('whose profiles read the same number otherwise is refused, where both are known', async () => {
+    const path = '/preview?url=embeddings://baselines&pixel_selection=mean&sources='
+    expect(await codeOf(await ask(`${path}0,1`, origin.keys.anon))).toEqual([422, 'MOSAIC_MIXED'])
+    for (const alike of ['0,2', '0,3', '1,3']) {
+      expect((await ask(`${path}${alike}`, origin.keys.anon)).status, alike).toBe(200)
     }
   })
 })

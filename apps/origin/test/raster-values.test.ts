@@ -173,6 +173,15 @@ describe('numbers', () => {
           [0, 0],
         ],
       ]),
+      // From one side of the antimeridian to the other.
+      geometry('Polygon', [
+        [
+          [177, -19],
+          [-177, -19],
+          [-177, -15],
+          [177, -19],
+        ],
+      ]),
       { type: 'FeatureCollection', features: [] },
       { type: 'FeatureCollection', features: Array.from({ length: 101 }, () => square(11.5, 48.1)) },
     ]
@@ -180,7 +189,7 @@ describe('numbers', () => {
       expect((await ask(`/statistics?${FILE}`, body)).status, JSON.stringify(body).slice(0, 80)).toBeGreaterThanOrEqual(
         400,
       )
-    for (const body of bodies.slice(2, 12))
+    for (const body of bodies.slice(2, 13))
       expect(await codeOf(await ask(`/feature.png?${FILE}`, body))).toEqual([422, 'BAD_FEATURE'])
   })
 })

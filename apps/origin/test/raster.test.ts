@@ -1,7 +1,7 @@
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { textureImage, writeGeoTiff } from '@terrane/testing/geotiff'
+import { imageOf, textureImage, writeGeoTiff } from '@terrane/testing/geotiff'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openOrigin, type TestOrigin } from './harness.ts'
 
@@ -136,6 +136,18 @@ describe('pictures of a stored GeoTIFF', () => {
       geometry: { type: string }
     }
     expect(feature.geometry.type).toBe('Polygon')
+  })
+
+  test('info warns of a datum without a published shift', async () => {
+    const image = imageOf({ width: 16, height: 16, bands: 1 }, (x, y) => x + y)
+    const georeference = { epsg: 25_231, affine: [156_130, 10, 0, 1_233_190, 0, -10] } as const
+    const { storage } = origin.client(origin.keys.service)
+    await storage
+      .from('imagery')
+      .upload('togo.tif', Buffer.from(await writeGeoTiff(image, { type: 'uint8', georeference })))
+    const info = await (await ask('/info?url=storage://imagery/togo.tif')).json()
+    expect(info).toMatchObject({ warnings: [{ code: 'DATUM_NOT_SHIFTED' }] })
+    expect(await (await ask('/info?url=storage://imagery/a/scene.tif')).json()).not.toHaveProperty('warnings')
   })
 
   test('a tile has twice the pixels on request, and no transparency where it is not wanted', async () => {

@@ -51,6 +51,47 @@ export async function writeScenePair(pair: ScenePair): Promise<{ files: Uint8Arr
   return { files: [await write((x, y, band) => look(before, x, y, band)), await write(second)], changed }
 }
 
+/** Dates of one place as files, and per changed tile the number of the first date that shows its new ground. */
+export interface SceneSeries {
+  readonly files: readonly Uint8Array[]
+  readonly breaks: ReadonlyMap<number, number>
+}
+
+/**
+ * Six dates of one place in 16 bits. A fifth of the tiles change for good, each on one of the later dates. Light (a gain
+ * of 0.85 to 1.2 and a haze) and noise differ per date; on the dates between the first and the last a tenth of the
+ * tiles lies under clouds without data.
+ */
+export async function writeSceneSeries({ seed, side }: Pick<ScenePair, 'seed' | 'side'>): Promise<SceneSeries> {
+  const random = seededRandom(seed)
+  const before = Array.from({ length: side * side }, () => ground(random))
+  const breaks = new Map<number, number>()
+  const wanted = Math.round(side * side * 0.2)
+  while (breaks.size < wanted) {
+    const tile = Math.floor(random() * side * side)
+    if (!breaks.has(tile)) breaks.set(tile, 1 + (breaks.size % 5))
+  }
+  const after = new Map([...breaks.keys()].map((tile) => [tile, otherGround(random, before[tile]!)]))
+  const files: Uint8Array[] = []
+  for (let date = 0; date < 6; date++) {
+    const [gain, haze] = [0.85 + 0.35 * random(), 0.03 * random()]
+    const cover = date === 0 || date === 5 ? 0 : 0.1
+    const clouds = new Set(before.flatMap((_, tile) => (random() < cover ? [tile] : [])))
+    const noise = seededRandom(seed * 10 + date)
+    const value = (x: number, y: number, band: number): number => {
+      const tile = Math.floor(y / TILE) * side + Math.floor(x / TILE)
+      if (clouds.has(tile)) return 0
+      const shown = date >= (breaks.get(tile) ?? 6) ? after.get(tile)! : before[tile]!
+      const light = Math.max(0, valueOf(shown, x, y, band)) * gain + haze + (noise() - 0.5) * 0.01
+      return Math.max(1, Math.round(light * 8000))
+    }
+    const image = imageOf({ width: side * TILE, height: side * TILE, bands: 3 }, value)
+    const options = { type: 'uint16', compression: 'deflate', georeference: UTM, color: 'gray', nodata: '0' } as const
+    files.push(await writeGeoTiff(image, options))
+  }
+  return { files, breaks }
+}
+
 /** The chance that a changed tile stands before an unchanged one in the answer's order. */
 export function areaUnderCurve(order: readonly number[], changed: ReadonlySet<number>): number {
   let before = 0

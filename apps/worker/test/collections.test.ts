@@ -226,6 +226,19 @@ describe('a list of rasters', () => {
     expect(entry!.scale.max.every((high, i) => high >= max[i]!)).toBe(true)
   })
 
+  test('of other pixels than the first has a warning that names it', async () => {
+    const image = textureImage({ width: 64, height: 64, bands: 3, seed: 9, noise: 8, type: 'uint8' })
+    const georeference = { epsg: 32633, affine: [410_000, 20, 0, 5_500_000, 0, -20] } as const
+    await writeFile(
+      at('coarse.tif'),
+      await writeGeoTiff(image, { type: 'uint8', compression: 'deflate', georeference }),
+    )
+    expect(await run({ sources: paths('s0.tif', 'coarse.tif') })).toMatchObject({
+      status: 'success',
+      result: { warnings: [{ code: 'PIXELS_DIFFER', examples: ['coarse.tif'] }] },
+    })
+  })
+
   test('has a file of all rows and an item of all times when artifacts are asked for', async () => {
     const dated = ['2024-05-01T00:00:00Z', '2024-06-01T00:00:00Z'].map((datetime, i) => ({
       geotiffPath: `s${i}.tif`,

@@ -103,6 +103,7 @@ export function infoBody(about: RasterDescription): Record<string, unknown> {
     minzoom: about.minzoom,
     maxzoom: about.maxzoom,
     shown: { bidx: defaultBands, rescale: limits },
+    ...(about.warnings.length > 0 && { warnings: about.warnings }),
   }
 }
 

@@ -25,6 +25,11 @@ export function readFeature(body: unknown, boundsCrs: number): FeatureArea {
     throw badFeature({ why: `1 to ${MAX_VERTICES} vertices are allowed` })
   const convert = toLngLat(boundsCrs)
   const shape = rings.map((ring) => ring.map(([x, y]) => checked(convert(x, y))))
+  if (shape.some(isTorn)) {
+    throw badFeature({
+      why: 'a side is longer than 180 degrees; cut an area over the antimeridian into a MultiPolygon, give the sides of a wide one more positions',
+    })
+  }
   const [bounds, box] = [boundsOf(all), boundsOf(shape.flat())]
   if (!(box[0] < box[2] && box[1] < box[3])) throw badFeature({ why: 'it has no area' })
   return { bounds, boundsCrs, box, shape }
@@ -65,6 +70,14 @@ function ringOf(value: unknown): readonly (readonly [number, number])[] {
     throw badFeature({ why: 'a ring is not closed, or has fewer than four positions' })
   }
   return ring
+}
+
+/** Whether a ring jumps from one side of the antimeridian to the other; a side of 359 degrees or more is of the whole Earth. */
+function isTorn(ring: readonly (readonly [number, number])[]): boolean {
+  return ring.some(([lng], i) => {
+    const side = Math.abs(lng - (ring[i - 1] ?? ring[0]!)[0])
+    return side > 180 && side < 359
+  })
 }
 
 function checked([lng, lat]: readonly [number, number]): readonly [number, number] {

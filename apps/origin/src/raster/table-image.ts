@@ -29,6 +29,7 @@ interface TableSource {
   readonly name: string
   readonly bbox: readonly [number, number, number, number] | null
   readonly scene: KeptScene | null
+  readonly profile: string | null
   /** Number of chosen sources in all areas. */
   readonly total: number
 }
@@ -59,7 +60,7 @@ export async function imageOfTable(wanted: TableRequest): Promise<FoundRaster> {
   const parts = await openParts(found.slice(0, MAX_PARTS + 1), { opener, table, asked })
   const placed = parts.map(({ part, ...rest }, i) => ({
     ...rest,
-    part: { ...part, boxes: boxesOf(found, i, asked.area) },
+    part: { ...part, boxes: boxesOf(found, i, asked.area), profile: found[i]!.profile },
   }))
   return { ...foundImage(placed, asked.choice.selection), times }
 }
@@ -139,7 +140,7 @@ async function sourcesOf(
        select s.*, count(*) over () as total, ${choice.isReversed ? 'count(*) over () + 1 - ' : ''}row_number() over (order by ${ORDER[choice.order]}, s.source) as place
        from geoembeddings.embedding_sources s
        where ${CHOSEN})
-     select c.source, c.name, c.bbox, c.total::integer as total,
+     select c.source, c.name, c.bbox, c.profile, c.total::integer as total,
        case when jsonb_typeof(c.properties->'files') = 'array' and (c.place <= ${MAX_PARTS + 1} or $5::double precision[] is not null)
          then jsonb_build_object('files', c.properties->'files', 'mask', c.properties->'mask') end as scene
      from chosen c

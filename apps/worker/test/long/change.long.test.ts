@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { shareOfRun } from '@terrane/testing/property'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { dateChanges, type DatedChanges } from '../date-changes.ts'
 import { openWorker, type TestWorker } from '../harness.ts'
 import { rankChanges } from '../rank-changes.ts'
 
@@ -28,4 +29,13 @@ test.for(KINDS)('ten pairs of scenes: %s', async (kind) => {
     found.push(await rankChanges(worker, folder, { kind, type, share, side: 9, seed: 100 + i }))
   }
   expect(Math.min(...found), found.map((area) => area.toFixed(3)).join(' ')).toBeGreaterThanOrEqual(GOALS[kind])
+})
+
+test('ten series of six dates', async () => {
+  const found: DatedChanges[] = []
+  for (let i = 0; i < 10; i++) found.push(await dateChanges(worker, folder, { seed: 200 + i, side: 10 }))
+  const sum = (part: keyof DatedChanges) => found.reduce((all, one) => all + one[part], 0)
+  const told = found.map(({ changed, dated, ranked }) => `${dated} and ${ranked} of ${changed}`).join(', ')
+  expect(sum('dated') / sum('changed'), told).toBeGreaterThanOrEqual(0.95)
+  expect(sum('ranked') / sum('changed'), told).toBeGreaterThanOrEqual(0.95)
 })

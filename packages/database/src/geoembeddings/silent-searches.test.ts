@@ -183,6 +183,23 @@ test('rows without a time are a warning of searches in time', async () => {
   expect(heard.length).toBeGreaterThanOrEqual(2)
 })
 
+test('an area that jumps over the antimeridian is a warning', async () => {
+  const heard: string[] = []
+  const search = (area: string) =>
+    `select * from geoembeddings.similarity_search(table_name => 'fiji', patch_id => 1, spatial_filter => ${area})`
+  await db.database.session(async ({ client }) => {
+    const listen = ({ message }: { message?: string | undefined }) => heard.push(message ?? '')
+    client.on('notice', listen)
+    for (const area of [box(-180, -90, 180, 90), box(178, -17, 182, -16), box(-90, -17, 80, -16)]) {
+      await client.query(search(area))
+    }
+    expect(heard).toEqual([])
+    await client.query(search(box(-178, -17, 179, -16)))
+    client.off('notice', listen)
+  })
+  expect(heard[0]).toContain('a side of 357.00 degrees')
+})
+
 test.each([
   [`since => '2025-01-01', until => '2024-01-01'`, 'since is later than until'],
   ['sources_1 => array[0, 99], sources_2 => array[0]', 'has no source 99'],

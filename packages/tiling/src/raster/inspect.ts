@@ -101,17 +101,17 @@ export function inspectRaster(opened: RasterInfo, request: InspectRequest): Insp
   if (request.profile !== 'none') checkBands(opened, fileName, found, bands)
   const notices = [
     ...(guessed ? [bandsGuessed(raster, bands, request.channels)] : []),
-    ...(isShifted(crs) ? [] : [datumNotShifted(crs)]),
+    ...datumNotices(crs, ' Send sourceSrs, or have the operator add a definition with a shift.'),
     ...(isKnown || found !== null ? [] : [bandUnknown(stated.profile.id)]),
   ]
   return { raster: { ...raster, affine }, plan, bands, crs, channels, profile: found, notices }
 }
 
-function datumNotShifted(crs: RasterCrs): Notice {
-  return {
-    code: 'DATUM_NOT_SHIFTED',
-    message: `No shift of the datum of ${crsLabel(crs)} to WGS 84 is published, so its longitudes and latitudes were taken as those of WGS 84, as PROJ does: places may be off by some hundred meters. Send sourceSrs, or have the operator add a definition with a shift.`,
-  }
+/** A warning where no shift of the datum is published. @param remedy a sentence with a space before it */
+export function datumNotices(crs: RasterCrs, remedy = ''): readonly Notice[] {
+  if (isShifted(crs)) return []
+  const message = `No shift of the datum of ${crsLabel(crs)} to WGS 84 is published, so its longitudes and latitudes were taken as those of WGS 84, as PROJ does: places may be off by some hundred meters.${remedy}`
+  return [{ code: 'DATUM_NOT_SHIFTED', message }]
 }
 
 function bandUnknown(profile: string): Notice {

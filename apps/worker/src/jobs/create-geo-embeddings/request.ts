@@ -7,6 +7,7 @@ import {
   type ModelManifest,
 } from '@terrane/embeddings'
 import { checkProfile, checkScale, type Ranges } from '@terrane/tiling/raster'
+import { instantOf } from '../times.ts'
 import { conflictingScales, invalidDatetime, sourceMissing } from './errors.ts'
 import { fileNameOf, sourceOf, type RasterSource } from './source.ts'
 
@@ -82,19 +83,13 @@ export function checkRequest(request: GeoRequest, manifest: ModelManifest): void
 
 function readDatetime(text: string | undefined): string | null {
   if (text === undefined) return null
-  const time = new Date(text)
-  // A day that its month does not have rolls over into the next month, so the round trip changes the text.
-  const day = Number(text.slice(8, 10))
-  const rolled = new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)) - 1, day)).getUTCDate() !== day
-  if (Number.isNaN(time.getTime()) || rolled) throw invalidDatetime({ text })
-  return time.toISOString()
+  const instant = instantOf(text)
+  if (instant === null) throw invalidDatetime({ text })
+  return new Date(instant).toISOString()
 }
 
 /** The acquisition time in a product's file name, such as 20240601T101031; it precedes any processing time. */
 function datetimeOfProduct(fileName: string): string | null {
-  const [, year, month, day, hour, minute, second] =
-    /(?<![0-9])([0-9]{4})([0-9]{2})([0-9]{2})T([0-9]{2})([0-9]{2})([0-9]{2})/.exec(fileName) ?? []
-  if (year === undefined) return null
-  const time = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
-  return Number.isNaN(time.getTime()) ? null : time.toISOString()
+  const instant = instantOf(/(?<![0-9])[0-9]{8}T[0-9]{6}/.exec(fileName)?.[0])
+  return instant === null ? null : new Date(instant).toISOString()
 }

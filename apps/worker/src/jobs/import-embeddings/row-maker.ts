@@ -4,7 +4,7 @@ import type { VectorRows, VectorTable } from '@terrane/files/parquet'
 import { createCrsCatalogue, toLngLat } from '@terrane/tiling/raster'
 import { ringsOfPlace, type Convert } from './places.ts'
 import type { ImportedRows, ReadSummary, RowPlan } from './protocol.ts'
-import { instantOf, textOf } from './times.ts'
+import { instantOf, textOf } from '../times.ts'
 
 /** Rows that are sent to the other thread in one message. */
 const ROWS = 2000
@@ -101,7 +101,8 @@ export class RowMaker {
       this.#warnings.count('HOLES_FILLED', 'A table keeps outer rings: holes of areas were filled.', start + row + 1)
     }
     if (place.isSplit) {
-      const message = 'Areas that reach over the antimeridian were cut there.'
+      const message =
+        'Areas with longitudes beyond 180 degrees, or with a side longer than 180, were taken to reach over the antimeridian and cut there.'
       this.#warnings.count('AREAS_SPLIT', message, start + row + 1)
     }
     return place.rings

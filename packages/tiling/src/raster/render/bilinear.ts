@@ -3,6 +3,7 @@ import type { SourceGrid } from './grid.ts'
 import type { ChosenLevel } from './level.ts'
 import { loadWindow } from './load-window.ts'
 import type { WindowRead } from './load-window.ts'
+import { NUDGE } from './nearest.ts'
 import { allocatePlane } from './pixels.ts'
 import type { Plane, ReadPixels } from './pixels.ts'
 
@@ -51,7 +52,11 @@ function weighRow(
     const sx = (xy[2 * (start + i)] as number) / factorX
     const sy = (xy[2 * (start + i) + 1] as number) / factorY
     if (!(sx >= 0 && sy >= 0 && sx < levelWidth && sy < levelHeight)) continue
-    if (valid !== null && valid[((sy | 0) - top) * width + (sx | 0) - left] === 0) continue
+    if (valid !== null) {
+      const nearX = Math.min((sx + NUDGE) | 0, levelWidth - 1) - left
+      const nearY = Math.min((sy + NUDGE) | 0, levelHeight - 1) - top
+      if (valid[nearY * width + nearX] === 0) continue
+    }
     alpha[start + i] = 255
     const x = sx - 0.5 - left
     const y = sy - 0.5 - top

@@ -1,4 +1,6 @@
 import { TerraneError } from '@terrane/core'
+import { datumNotices } from '../inspect.ts'
+import type { Notice } from '../inspect.ts'
 import { layerBounds } from './area-view.ts'
 import type { RasterRenderer, RasterSummary } from './renderer.ts'
 
@@ -29,6 +31,7 @@ export interface RasterDescription extends RasterSummary {
    * Displayed range of stored values of each default band, as for `rescale` of a request. Empty without a valid pixel.
    */
   readonly limits: readonly (readonly [number, number])[]
+  readonly warnings: readonly Notice[]
 }
 
 /** @throws CORRUPT_TILE */
@@ -54,6 +57,7 @@ export async function describeRaster(renderer: RasterRenderer): Promise<RasterDe
     palette: raster.palette !== null,
     defaultBands,
     limits: await renderer.limits(defaultBands).catch(noneWhenEmpty),
+    warnings: datumNotices(renderer.layer.crs),
   }
 }
 

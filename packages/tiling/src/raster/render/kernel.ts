@@ -1,5 +1,6 @@
 import { loadWindow } from './load-window.ts'
 import type { WindowRead } from './load-window.ts'
+import { NUDGE } from './nearest.ts'
 import { allocatePlane } from './pixels.ts'
 import type { Plane, ReadPixels } from './pixels.ts'
 import { roundTo } from '../scene/sample-types.ts'
@@ -56,7 +57,8 @@ export async function readKernel(read: WindowRead, name: KernelName): Promise<Re
     const x = (grid.xy[2 * i] as number) / chosen.factorX
     const y = (grid.xy[2 * i + 1] as number) / chosen.factorY
     if (!(x >= 0 && y >= 0 && x < chosen.level.width && y < chosen.level.height)) continue
-    const [column, row] = [Math.floor(x) - window.x, Math.floor(y) - window.y]
+    const column = Math.min(Math.floor(x + NUDGE), chosen.level.width - 1) - window.x
+    const row = Math.min(Math.floor(y + NUDGE), chosen.level.height - 1) - window.y
     if (valid !== null && valid[row * window.width + column] === 0) continue
     across.place(x - window.x, window.width, KERNELS[name])
     down.place(y - window.y, window.height, KERNELS[name])

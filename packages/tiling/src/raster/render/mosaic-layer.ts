@@ -1,6 +1,7 @@
 import { mosaicMixed, mosaicTooDense } from './errors.ts'
 import { boundsOf, visibleRect } from './extent.ts'
 import { mercatorView } from './area-view.ts'
+import { SENSOR_PROFILES } from '../profile/sensor-profiles.ts'
 import type { LngLatBox } from './extent.ts'
 import { addCost } from './layer.ts'
 import type { FetchTogether, Layer, LayerChoice } from './layer.ts'
@@ -14,6 +15,8 @@ export type PixelSelection = 'first' | 'highest' | 'lowest' | 'mean'
 export interface MosaicPart {
   /** Null when unknown; then the boxes of the layer are used. */
   readonly boxes: readonly LngLatBox[] | null
+  /** Id of the sensor profile of bands that state no scale and offset; null or none when unknown. */
+  readonly profile?: string | null
   open(): Layer
 }
 
@@ -25,7 +28,7 @@ export const MAX_PARTS = 16
  * layers use the limits of the first one, so that neighbouring tiles match.
  *
  * @param fetch reads the byte ranges of several files at once
- * @throws MOSAIC_MIXED when a view needs layers whose bands or types differ
+ * @throws MOSAIC_MIXED when a view needs layers whose bands, types or units of stored numbers differ
  */
 export function mosaicLayer(parts: readonly MosaicPart[], selection: PixelSelection, fetch: FetchTogether): Layer {
   const head = (parts[0] as MosaicPart).open()
@@ -73,6 +76,7 @@ async function readParts(
     if (i === MAX_PARTS) throw mosaicTooDense({ layers: seen.length, limit: MAX_PARTS })
     const layer = part.open()
     checkAlike(layer, head)
+    checkUnits(part, parts[0]!, head)
     cost = addCost(cost, layer.needs(view, choice))
     const read = await layer.read(view, choice)
     if (read === null) continue
@@ -94,6 +98,14 @@ function checkAlike({ raster }: Layer, { raster: first }: Layer): void {
     (raster.color === 'gray-inverted') === (first.color === 'gray-inverted') &&
     String(raster.palette) === String(first.palette)
   if (!isAlike) throw mosaicMixed()
+}
+
+/** Refuses bands that state no scale, where the profiles of two parts read their numbers otherwise. */
+function checkUnits({ profile }: MosaicPart, first: MosaicPart, { raster }: Layer): void {
+  const [own, other] = [profile, first.profile].map((wanted) => SENSOR_PROFILES.find(({ id }) => id === wanted))
+  if (own === undefined || other === undefined || raster.bands.every((band) => band.scale !== 1 || band.offset !== 0))
+    return
+  if (own.scale !== other.scale || own.offset !== other.offset) throw mosaicMixed()
 }
 
 function namesOf({ bands }: Layer['raster']): (string | null)[] {

@@ -19,7 +19,7 @@ export interface Visits {
 }
 
 /** Positions on the border of a pixel, within rounding, belong to the next pixel, as in GDAL. */
-const NUDGE = 1e-10
+export const NUDGE = 1e-10
 
 /** Sorts the pixels of a grid by the blocks of a level; pixels outside of it are left out. */
 export function visitsOf(grid: SourceGrid, level: RasterLevel, factorX: number, factorY: number): Visits {

@@ -266,6 +266,73 @@ test.each([
   expect(told(choose(item, { assets: ['red'] }))).toBe(expected)
 })
 
+describe('what an item says of its bands', () => {
+  const TIFF = 'image/tiff; application=geotiff'
+  const red = (more: object) => ({ href: 'https://h/a.tif', type: TIFF, ...more })
+  const bandsOf = (assets: object, names: string[], properties: object = {}, more: object = {}) => {
+    const item = readStacItem({ type: 'Feature', id: 'x', links: [], assets, properties, ...more }, 0)
+    return chooseBands(item, { assets: names, channels: [], mask: null })
+  }
+  const common = (name: string, wanted: string, more: object = {}) =>
+    red({ 'eo:bands': [{ name, common_name: wanted }], href: `https://h/${name}.tif`, ...more })
+
+  test('counts where its numbers are texts', () => {
+    const stated = { 'raster:bands': [{ scale: '0.0001', offset: '-0.1', nodata: '-9999' }] }
+    expect(bandsOf({ red: red(stated) }, ['red']).bands).toMatchObject([{ scale: 0.0001, offset: -0.1, nodata: -9999 }])
+    expect(bandsOf({ red: red({ 'raster:bands': [{ nodata: 'NaN' }] }) }, ['red']).bands[0]!.nodata).toBe(Number.NaN)
+  })
+
+  test('is refused where it makes all values one, or is said of some bands of a file only', () => {
+    expect(() => bandsOf({ red: red({ 'raster:bands': [{ scale: 0, offset: 1 }] }) }, ['red'])).toThrow('a scale of 0')
+    const some = red({ 'eo:bands': [{ name: 'a' }, { name: 'b' }], 'raster:bands': [{ scale: 0.1 }] })
+    expect(() => bandsOf({ image: some }, ['image'])).toThrow('values of 1 of its 2 bands')
+    // Other assets, the band with the values and values that change nothing are read.
+    expect(bandsOf({ image: some, red: red({}) }, ['red']).bands).toHaveLength(1)
+    expect(bandsOf({ image: some }, ['a']).bands).toMatchObject([{ scale: 0.1 }])
+    const none = red({ 'eo:bands': [{ name: 'a' }, { name: 'b' }], 'raster:bands': [{ scale: 1, offset: 0 }] })
+    expect(bandsOf({ image: none }, ['image']).bands).toHaveLength(2)
+  })
+
+  test('is refused where a name stands for several bands', () => {
+    const edges = { a: common('B05', 'rededge'), b: common('B06', 'rededge') }
+    expect(() => bandsOf(edges, ['rededge'])).toThrow('several bands of the name rededge (name one): a, b')
+    expect(bandsOf(edges, ['B06']).bands).toMatchObject([{ asset: 'b' }])
+    const pair = { one: red({ bands: [{}, { name: 'r', 'eo:common_name': 'red' }] }), two: red({ bands: [{ 'eo:common_name': 'red' }, {}] }) } // prettier-ignore
+    expect(() => bandsOf(pair, ['red'])).toThrow('r of one, band 1 of two')
+  })
+
+  test('chooses the smallest pixels of a band that has several files', () => {
+    const copies = {
+      B04_60m: common('B04', 'red', { gsd: 60 }),
+      B04_10m: common('B04', 'red', { 'proj:transform': [10, 0, 0, 0, -10, 0] }),
+      B04_20m: common('B04', 'red', { 'raster:bands': [{ spatial_resolution: 20 }] }),
+    }
+    expect(bandsOf(copies, ['red', 'B04']).bands).toMatchObject([{ asset: 'B04_10m' }])
+  })
+
+  test('is refused where a picture for viewing is asked for beside measurements, where numbers are compared', () => {
+    const both = { visual: common('B03', 'green', { roles: ['visual'] }), red: common('B04', 'red') }
+    const item = readStacItem({ type: 'Feature', id: 'x', links: [], assets: both, properties: {} }, 0)
+    const choice = { assets: ['visual', 'red'], channels: [], mask: null }
+    expect(() => chooseBands(item, { ...choice, isCompared: true })).toThrow('visual is a picture for viewing')
+    expect(chooseBands(item, choice).bands).toHaveLength(2)
+    expect(bandsOf(both, ['visual']).bands).toHaveLength(1)
+  })
+
+  test('has no profile where baseline and name of a product disagree about the offset', () => {
+    const properties = { platform: 'sentinel-2a', 's2:processing_baseline': '02.14' }
+    const uri = (baseline: string) => ({ ...properties, 's2:product_uri': `S2A_MSIL2A_2020_${baseline}_R.SAFE` })
+    const more = { collection: 'sentinel-2-l2a' }
+    expect(bandsOf({ B04: red({}) }, ['B04'], uri('N0214'), more).profile).toBe('sentinel-2-l2a')
+    expect(bandsOf({ B04: red({}) }, ['B04'], uri('N0500'), more).profile).toBe(null)
+  })
+
+  test('is that of HLS by its collection alone, however the version is written', () => {
+    for (const collection of ['HLSS30_2.0', 'HLSS30.v2.0', 'HLSS30'])
+      expect(bandsOf({ B04: red({}) }, ['red'], {}, { collection }).profile).toBe('hls-s30')
+  })
+})
+
 test('an item of very many bands is refused, and many properties cost no more than few', () => {
   const of = (bands: number, properties: object = {}): object => ({
     id: 'x',
@@ -294,6 +361,9 @@ describe('masks', () => {
     ['T33UUP_20230629T100031_SCL_20m.tif', true],
     ['LC08_L2SP_021030_20230109_02_T1_QA_PIXEL.TIF', true],
     ['HLS.S30.T13TDE.2021133T173859.v2.0.Fmask.tif', true],
+    // Classes of the Fmask program, whose numbers are not the flags of HLS.
+    ['LC08_L1TP_021030_20230109_Fmask.tif', false],
+    ['ga_ls8c_oa_3-1-0_088080_2020-05-25_final_fmask.tif', true],
     ['clouds.tif', false],
   ])('of the file %s', (name, isKnown) => {
     expect(knownMask(name) !== null).toBe(isKnown)

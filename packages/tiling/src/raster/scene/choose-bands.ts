@@ -2,7 +2,7 @@ import { notImagery, sceneUnusable } from '../errors.ts'
 import { bandKey, findBand } from '../profile/apply-profile.ts'
 import { isAuxiliary } from '../profile/product-bands.ts'
 import type { SensorProfile } from '../profile/sensor-profiles.ts'
-import { isOffsetApplied, profileBand, profileOfBands, profilesOfItem } from './item-profile.ts'
+import { fileNameOf, isOffsetApplied, profileBand, profileOfBands, profilesOfItem } from './item-profile.ts'
 import type { SceneMask } from './scene.ts'
 import type { StacBand, StacItem } from './stac-item.ts'
 
@@ -13,6 +13,8 @@ export interface BandChoice {
   /** The model's names of its channels. */
   readonly channels: readonly string[]
   readonly mask: MaskChoice | null
+  /** Whether the numbers of bands are compared: pictures for viewing are refused beside measurements. */
+  readonly isCompared?: boolean
 }
 
 /** Selection of masked pixels. */
@@ -47,7 +49,7 @@ export interface ChosenBands {
  *
  * @throws SCENE_UNUSABLE, which names the item and its assets
  */
-export function chooseBands(item: StacItem, { assets, channels, mask }: BandChoice): ChosenBands {
+export function chooseBands(item: StacItem, { assets, channels, mask, isCompared }: BandChoice): ChosenBands {
   const { profiles, isCertain } = profilesOfItem(item)
   const named = assets?.flatMap((name) => {
     const found = find(item, name, profiles)
@@ -55,6 +57,10 @@ export function chooseBands(item: StacItem, { assets, channels, mask }: BandChoi
     throw sceneUnusable({ why: `item ${item.id} has no asset or band of the name or role ${name}; ${has(item)}` })
   })
   const unique = [...new Set(named ?? byDefault(item, channels, profiles))]
+  const picture = unique.find((band) => !isData(band))
+  if (isCompared === true && picture !== undefined && unique.some(isData)) {
+    throw sceneUnusable({ why: `${picture.asset} is a picture for viewing, other assets are measurements` })
+  }
   const profile = profileOfBands(profiles, unique)
   checkImagery(unique, profiles, profile)
   const isRead = isCertain && unique.every(isData)
@@ -81,8 +87,15 @@ function byDefault(
   throw sceneUnusable({ why: `item ${item.id} has ${why}; ${has(item)}` })
 }
 
-/** @throws NOT_IMAGERY for flags and angles, SCENE_UNUSABLE for bands of different units */
+/** @throws NOT_IMAGERY for flags and angles, SCENE_UNUSABLE for bands of different units, or of none */
 function checkImagery(bands: readonly StacBand[], profiles: readonly SensorProfile[], of: SensorProfile | null): void {
+  const constant = bands.find(({ scale }) => scale === 0)
+  if (constant !== undefined) throw sceneUnusable({ why: `asset ${constant.asset} states a scale of 0` })
+  const partial = bands.find(({ stated }) => stated !== null)
+  if (partial !== undefined) {
+    const { asset, stated, of: all } = partial
+    throw sceneUnusable({ why: `asset ${asset} states values of ${stated} of its ${all} bands in raster:bands` })
+  }
   if (of !== null) return
   for (const { asset, names } of bands) {
     const isFlags = (name: string): boolean => profiles.some(({ id }) => isAuxiliary(id, name))
@@ -122,7 +135,11 @@ function find(item: StacItem, wanted: string, profiles: readonly SensorProfile[]
   ]
   for (const rule of rules) {
     const best = bestOf(bands.filter(rule))
-    if (best) return [best]
+    if (best.length > 1) {
+      const why = `item ${item.id} has several bands of the name ${wanted} (name one): ${best.map(labelOf).join(', ')}`
+      throw sceneUnusable({ why })
+    }
+    if (best.length === 1) return best
   }
   const role = bands.filter((band) => band.roles.includes(wanted) && (isData(band) || wanted !== 'data'))
   // Opacities and similar layers have the role of data, too.
@@ -146,9 +163,26 @@ const NEARLY: ReadonlyMap<string, string> = new Map([
   ['nir08', 'nir'],
 ])
 
-/** Prefers a file of the single band to a visual picture or a file of many bands. */
-function bestOf(bands: readonly StacBand[]): StacBand | null {
-  return bands.find((band) => isData(band) && band.of <= 1) ?? bands.find(isData) ?? bands[0] ?? null
+/**
+ * Prefers files of a single band to a visual picture or a file of many bands, and of the files of a band (`B04_10m`,
+ * `B04_20m`) the one with the smallest pixels. More than one where bands of several names remain.
+ */
+function bestOf(bands: readonly StacBand[]): readonly StacBand[] {
+  const data = bands.filter(isData)
+  const single = data.filter(({ of }) => of <= 1)
+  const good = single.length > 0 ? single : data.length > 0 ? data : bands
+  // Bands of several wavelengths may have one common name.
+  const byName = Map.groupBy(good, ({ names, asset }) => names[0] ?? asset)
+  return [...byName.values()].map((same) => same.reduce((best, band) => (isFiner(band, best) ? band : best)))
+}
+
+/** A band in an error: its asset, with its name or number where the asset has several. */
+function labelOf({ names, of, asset, band }: StacBand): string {
+  return of > 1 ? `${names[0] ?? `band ${band! + 1}`} of ${asset}` : asset
+}
+
+function isFiner({ pixel }: StacBand, other: StacBand): boolean {
+  return pixel !== null && other.pixel !== null && pixel < other.pixel
 }
 
 /** A certain profile completes a band that states only one of scale and offset. */
@@ -178,6 +212,8 @@ function chosen(
 /** Classes and flags of products for no data, clouds, cloud shadows and saturation. */
 const KNOWN_MASKS: readonly {
   readonly names: RegExp
+  /** The product, where others have the same name for other numbers. */
+  readonly product?: RegExp
   readonly values: readonly number[]
   readonly bits: readonly number[]
 }[] = [
@@ -186,20 +222,28 @@ const KNOWN_MASKS: readonly {
   // USGS Landsat Collection 2: fill, dilated cloud, cirrus, cloud, cloud shadow.
   { names: /^qa_?pixel$/i, values: [], bits: [0, 1, 2, 3, 4] },
   // LP DAAC HLS v2: cloud, beside a cloud, cloud shadow; 255 is fill.
-  { names: /^fmask$/i, values: [255], bits: [1, 2, 3] },
+  { names: /^fmask$/i, product: /\bHLS/i, values: [255], bits: [1, 2, 3] },
+  // Digital Earth Australia's analysis-ready Landsat and Sentinel-2: null, cloud, shadow.
+  { names: /^(?:oa_)?fmask$/i, product: /\bga_(?:ls|s2)/i, values: [0, 2, 3], bits: [] },
 ]
 
-/** Values that a product's mask leaves out, by the name of its file or asset; null for an unknown name. */
-export function knownMask(name: string): Pick<SceneMask, 'values' | 'bits'> | null {
+/**
+ * Values that a product's mask leaves out, by the name of its file or asset; null for an unknown name.
+ *
+ * @param product names of the product, such as the id of its item
+ */
+export function knownMask(name: string, product = name): Pick<SceneMask, 'values' | 'bits'> | null {
   const parts = [name, ...name.split(/[._]/), ...name.split('.').map((part) => part.split('_').slice(-2).join('_'))]
-  return KNOWN_MASKS.find(({ names }) => parts.some((part) => names.test(part))) ?? null
+  const isOf = (mask: (typeof KNOWN_MASKS)[number]): boolean => mask.product?.test(product) ?? true
+  return KNOWN_MASKS.find((mask) => isOf(mask) && parts.some((part) => mask.names.test(part))) ?? null
 }
 
 function chooseMask(item: StacItem, { asset, values, bits }: MaskChoice): NonNullable<ChosenBands['mask']> {
   const [band] = find(item, asset, [])
   if (band === undefined)
     throw sceneUnusable({ why: `item ${item.id} has no asset ${asset} for the mask; ${has(item)}` })
-  const known = [band.asset, ...band.names].map(knownMask).find((one) => one !== null)
+  const product = [item.id, item.collection ?? '', fileNameOf(band)].join(' ')
+  const known = [band.asset, ...band.names].map((name) => knownMask(name, product)).find((one) => one !== null)
   const isStated = (values?.length ?? 0) + (bits?.length ?? 0) > 0
   if (!isStated && !known) {
     throw sceneUnusable({
@@ -214,7 +258,8 @@ function chooseMask(item: StacItem, { asset, values, bits }: MaskChoice): NonNul
   }
 }
 
-function has({ assets }: StacItem): string {
-  const listed = assets.slice(0, 40).map((name) => name.slice(0, 100))
+function has({ assets, bands }: StacItem): string {
+  const images = new Set(bands.map(({ asset }) => asset))
+  const listed = assets.slice(0, 40).map((name) => `${name.slice(0, 100)}${images.has(name) ? '' : ' (no GeoTIFF)'}`)
   return `it has ${listed.join(', ') || 'none'}${assets.length > 40 ? ', …' : ''}`
 }

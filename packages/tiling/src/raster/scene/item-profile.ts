@@ -34,11 +34,16 @@ export function profileOfBands(profiles: readonly SensorProfile[], bands: readon
 }
 
 /** The name of a band in a profile, by any of its names, else by that of its file. */
-export function profileBand(profile: SensorProfile, { names, common, href, of }: StacBand): string | null {
+export function profileBand(profile: SensorProfile, band: StacBand): string | null {
+  const { names, common, of } = band
   const found = [...names, ...(common === null ? [] : [common])].map((name) => findBand(profile, name))
-  const fileName = href.split(/[?#]/)[0]!.split('/').at(-1)!
-  const named = found.find((band) => band !== null) ?? (of > 1 ? null : byFileName(profile, fileName))
+  const named = found.find((one) => one !== null) ?? (of > 1 ? null : byFileName(profile, fileNameOf(band)))
   return named?.name ?? null
+}
+
+/** The last part of an address, without its query. */
+export function fileNameOf({ href }: Pick<StacBand, 'href'>): string {
+  return href.split(/[?#]/)[0]!.split('/').at(-1)!
 }
 
 function idsOf(item: StacItem): string[] {
@@ -46,7 +51,7 @@ function idsOf(item: StacItem): string[] {
   const text = (name: string): string => (typeof properties[name] === 'string' ? properties[name] : '')
   const product = [id, collection ?? '', text('s2:product_uri'), text('landsat:scene_id')].join(' ')
   const maker = [collection ?? '', text('platform'), text('constellation'), text('mission')].join(' ').toLowerCase()
-  const hls = /\bHLS[._]?([SL]30)\b/i.exec(product)
+  const hls = /\bHLS[._]?([SL]30)(?![a-z0-9])/i.exec(product)
   if (hls !== null) return hls[1]?.toLowerCase() === 's30' ? ['hls-s30'] : ['hls-l30', 'hls-l30-thermal']
   if (/sentinel-?2/.test(maker) || /^S2[A-D]_/.test(id))
     return sentinel2(item, `${product} ${text('s2:product_type')} ${text('processing:level')}`)
@@ -74,8 +79,13 @@ function sentinel2({ properties, bands }: StacItem, text: string): string[] {
   const stated = ['s2:processing_baseline', 'sentinel:processing_baseline', 'processing:version']
     .map((name) => properties[name])
     .find((value) => typeof value === 'string' && /^\d\d\.\d\d$/.test(value))
-  const baseline = stated === undefined ? Number(/_N(\d{4})_/.exec(text)?.[1]) / 100 : Number(stated)
-  if (!Number.isNaN(baseline)) return [`sentinel-2-${level}${baseline >= 4 ? '-offset' : ''}`]
+  const ofName = Number(/_N(\d{4})_/.exec(text)?.[1]) / 100
+  const baseline = stated === undefined ? ofName : Number(stated)
+  const isOffset = baseline >= 4
+  // A product of another processing than the one that is stated.
+  const isOther = !Number.isNaN(ofName) && ofName >= 4 !== isOffset
+  if (!Number.isNaN(baseline))
+    return [`sentinel-2-${level}${isOffset ? '-offset' : ''}`, ...(isOther ? [UNCERTAIN] : [])]
   const offset = bands.find((band) => band.offset !== null || band.scale !== null)
   if (offset !== undefined) return [`sentinel-2-${level}${offset.offset ? '-offset' : ''}`]
   const { created } = properties

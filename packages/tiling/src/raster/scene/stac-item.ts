@@ -19,8 +19,12 @@ export interface StacBand {
   readonly scale: number | null
   readonly offset: number | null
   readonly nodata: number | null
+  /** Side of a pixel; null when not stated. */
+  readonly pixel: number | null
   /** Number of bands of the asset. */
   readonly of: number
+  /** Number of its bands whose values `raster:bands` states, where those are some only; null otherwise. */
+  readonly stated: number | null
 }
 
 /** The members of a STAC item that concern its pixels. */
@@ -28,7 +32,7 @@ export interface StacItem {
   readonly id: string
   readonly collection: string | null
   readonly properties: Readonly<Record<string, unknown>>
-  /** Acquisition time, or its start, RFC 3339. */
+  /** Acquisition time, or its start, as the item states it (RFC 3339); null without one. */
   readonly datetime: string | null
   /** URL of the item from its own `self` link. */
   readonly self: string | null
@@ -62,7 +66,7 @@ export function readStacItem(value: unknown, position: number): StacItem {
     id: textOf(item['id']) ?? `item ${position}`,
     collection: textOf(item['collection']),
     properties,
-    datetime: timeOf(properties['datetime'] ?? properties['start_datetime']),
+    datetime: textOrNull(properties['datetime'] ?? properties['start_datetime']),
     self: textOf(links.find(({ rel }) => rel === 'self')?.['href']),
     bands,
     assets: assets.map(([name]) => name),
@@ -96,9 +100,23 @@ function bandsOf(asset: string, fields: Fields, properties: Fields): StacBand[] 
       scale: numberOf(values['scale'] ?? own('raster:scale')),
       offset: numberOf(values['offset'] ?? own('raster:offset')),
       nodata: numberOf(values['nodata'] ?? own('nodata')),
+      pixel: pixelOf(values['spatial_resolution'], bands[i], fields),
       of,
+      stated: i >= raster.length && raster.some(isMeasured) ? raster.length : null,
     }
   })
+}
+
+/** Whether an entry of `raster:bands` says that stored numbers mean others. */
+function isMeasured({ scale = 1, offset = 0, nodata }: Fields): boolean {
+  return numberOf(scale) !== 1 || numberOf(offset) !== 0 || nodata !== undefined
+}
+
+/** Side of a pixel of an asset: its resolution, the step of its grid or its ground sampling distance. */
+function pixelOf(resolution: unknown, band: Fields | undefined, asset: Fields): number | null {
+  const step = numberOf(listOf(asset['proj:transform'])[0])
+  const stated = [resolution, band?.['raster:spatial_resolution'], asset['raster:spatial_resolution']]
+  return numberOf(stated.find((one) => one !== undefined) ?? (step === null ? asset['gsd'] : Math.abs(step)))
 }
 
 /** URL of an asset; an alternate URL if its own is not a web address (`s3://…`). */
@@ -109,9 +127,9 @@ function webAddress(fields: Fields): string | null {
   return (isElsewhere ? others.find((href) => /^https?:\/\//i.test(href)) : undefined) ?? own
 }
 
-function timeOf(value: unknown): string | null {
-  const time = typeof value === 'string' ? new Date(value) : null
-  return time === null || Number.isNaN(time.getTime()) ? null : time.toISOString()
+function textOrNull(value: unknown): string | null {
+  if (value === undefined || value === null || value === '') return null
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function fieldsOf(value: unknown): Fields {
@@ -126,8 +144,9 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-/** JSON has no NaN, so STAC writes NaN and infinities as texts. */
+/** JSON has no NaN, so STAC writes it as a text; some writers write all numbers so. Infinities are never data. */
 function numberOf(value: unknown): number | null {
-  if (typeof value === 'number' && Number.isFinite(value)) return value
-  return value === 'nan' ? Number.NaN : null
+  if (typeof value === 'string' && value.toLowerCase() === 'nan') return Number.NaN
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  return typeof number === 'number' && Number.isFinite(number) ? number : null
 }

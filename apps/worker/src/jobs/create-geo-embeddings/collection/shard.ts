@@ -7,7 +7,7 @@ import { sourceOfTable, sourceVersion, warningsOf } from '../describe.ts'
 import { embedTiles, openRaster, readInput, type RasterRun } from '../embed-raster.ts'
 import { readRequest } from '../request.ts'
 import type { SourceFacts } from '../scenes/stac-sources.ts'
-import { checkSource, type TablePlan } from './table-plan.ts'
+import { checkSource, pixelWarnings, type TablePlan } from './table-plan.ts'
 
 /** Queued input of a shard: one raster, and how the table reads it. */
 export interface ShardInput extends Readonly<Record<string, unknown>> {
@@ -59,7 +59,7 @@ export async function embedShard(
   const { provenance, output, skipped } = await embedTiles(run, file, raster)
   const result: ShardResult = {
     source: sourceOfTable(request, raster.inspected, output.state, { deps, file, skipped, name, facts }),
-    warnings: warningsOf(provenance),
+    warnings: [...warningsOf(provenance), ...pixelWarnings(table, raster.inspected)],
     timings: run.watch.seconds(),
   }
   return output.give({ jobId: parentId, shard: number }, result)

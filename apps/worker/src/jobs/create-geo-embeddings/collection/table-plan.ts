@@ -8,6 +8,7 @@ import type { ModelManifest } from '@terrane/embeddings'
 import type { InspectedRaster } from '@terrane/tiling/raster'
 import type { JobContext } from '../../task.ts'
 import type { GeoEmbeddingsDeps } from '../deps.ts'
+import { groundSize } from '../context.ts'
 import { crsOf } from '../describe.ts'
 import { noSourceDone, notComparable } from '../errors.ts'
 import { readRaster, type RasterInput } from '../raster-input.ts'
@@ -133,4 +134,16 @@ function planAlone({ inspected, stretch: own }: Pick<RasterInput, 'inspected' | 
 export function checkSource({ taken }: TablePlan, name: string, inspected: InspectedRaster): void {
   const why = differenceFrom(taken, inspected)
   if (why !== null) throw notComparable({ name, why })
+}
+
+/** Ratio of pixel sizes above which searches refuse to compare two tables. */
+const OTHER_SIZE = 1.25
+
+/** A warning where the pixels of a raster have another size on the ground than those of the table. */
+export function pixelWarnings({ stretch }: TablePlan, inspected: InspectedRaster): { code: string; message: string }[] {
+  const [own, table] = [groundSize(inspected), stretch.pixel_meters ?? 0]
+  if (!(table > 0) || Math.max(own / table, table / own) <= OTHER_SIZE) return []
+  const sizes = `${own.toPrecision(3)} m, those of the table ${table.toPrecision(3)} m`
+  const message = `Its pixels are ${sizes}: tiles of equal content look different. Resample it, or make a table of its own.`
+  return [{ code: 'PIXELS_DIFFER', message }]
 }

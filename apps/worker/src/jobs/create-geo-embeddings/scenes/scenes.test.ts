@@ -116,6 +116,18 @@ describe('STAC', () => {
     expect(found!.own.storagePath).toEqual({ bucket: 'b', path: 'a/B08_10m.tif' })
   })
 
+  test.each([
+    ['2024-07-03T10:00:00', '2024-07-03T10:00:00Z'],
+    ['2024-07-03T10:00:00+02:00', '2024-07-03T10:00:00+02:00'],
+    ['2024-02-30T10:00:00Z', null],
+    ['05/06/2024', null],
+    [1_720_000_000, null],
+  ])('a time without a zone is UTC, and one that there is not is refused: %s', async (datetime, wanted) => {
+    const found = rasters({ items: item({ properties: { platform: 'sentinel-2b', datetime } }), assets: ['red'] })
+    if (wanted === null) return expect(found).rejects.toMatchObject({ code: 'STAC_UNUSABLE' })
+    return expect(found).resolves.toMatchObject([{ own: { datetime: wanted } }])
+  })
+
   test('a search of a file is refused', async () => {
     const problem = { code: 'STAC_UNUSABLE', errors: [expect.objectContaining({ path: '/stac/search' })] }
     await expect(rasters({ url: 'x.json', search: {} })).rejects.toMatchObject(problem)

@@ -11,6 +11,7 @@ import {
   type StacItem,
 } from '@terrane/tiling/scene'
 import type { Project } from '../../task.ts'
+import { instantOf } from '../../times.ts'
 import { noSources, stacUnusable } from '../errors.ts'
 import { fileOf, type SceneAsset } from '../source.ts'
 import { fetchItems, itemsOf } from './stac-pages.ts'
@@ -109,7 +110,7 @@ function rasterOf(value: unknown, index: number, { stac, base, at, channels }: I
     const read = readStacItem(value, index)
     const mask = maskAsset === undefined ? null : { asset: maskAsset, values: maskValues, bits: maskBits }
     const wanted = assets ?? (asset === undefined ? null : [asset])
-    return { item: read, chosen: chooseBands(read, { assets: wanted, channels, mask }) }
+    return { item: read, chosen: chooseBands(read, { assets: wanted, channels, mask, isCompared: true }) }
   }, at)
   // Files of an item from the request or a URL are relative to its `self` link, others to the file it was read from.
   const isPlaced = base !== null && base.kind !== 'url'
@@ -123,7 +124,13 @@ function rasterOf(value: unknown, index: number, { stac, base, at, channels }: I
     if (file.kind === 'storage') return { storagePath: { bucket: file.bucket, path: file.path } }
     return { geotiffPath: file.kind === 'url' ? file.url : file.path }
   }
-  const { datetime } = item
+  const datetime = instantOf(item.datetime)
+  if (datetime === null && item.datetime !== null) {
+    throw stacUnusable({
+      why: `item ${item.id} has the time ${item.datetime.slice(0, 60)}, which is no time of RFC 3339`,
+      at,
+    })
+  }
   const names = [
     ...new Set(chosen.bands.map((band) => (isPart(chosen, band) ? `${band.asset}#${band.band! + 1}` : band.asset))),
   ]

@@ -95,6 +95,8 @@ export interface ImagePart {
   readonly files: readonly number[]
   /** Boxes for finding the part; null for a single part, or when only its files have the position. */
   readonly boxes: readonly LngLatBox[] | null
+  /** Id of the sensor profile that reads stored numbers, where it is known: parts of a mosaic have one scale and offset. */
+  readonly profile?: string | null
 }
 
 /** Parts of a picture: one, or several overlapping ones, the first on top. */

@@ -39,7 +39,7 @@ export class ImageOpener {
   open({ files, plan: { parts, selection } }: Omit<RenderJob, 'request'>): RasterRenderer {
     const [first] = parts
     if (parts.length === 1 && first?.boxes === null) return rendererOf(this.#part(first, files))
-    const open = parts.map((part) => ({ boxes: part.boxes, open: () => this.#part(part, files) }))
+    const open = parts.map((part) => ({ ...part, open: () => this.#part(part, files) }))
     return rendererOf(mosaicLayer(open, selection, this.#fetch))
   }
 

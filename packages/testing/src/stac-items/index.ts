@@ -1,0 +1,6 @@
+export { STAC_CASES, stacFiles } from './cases.ts'
+export type { StacCase, StacFile } from './cases.ts'
+export { gdalPython, stackByGdal } from './gdal.ts'
+export type { GdalStack } from './gdal.ts'
+export { serveFiles } from './serve.ts'
+export type { FileServer } from './serve.ts'
