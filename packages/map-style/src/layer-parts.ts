@@ -1,5 +1,6 @@
 import { colorOf, filterOf, type Expression } from './expressions.ts'
-import type { MapLayer, VectorLayer } from './document.ts'
+import type { Coloring, MapLayer, VectorLayer } from './document.ts'
+import { legendOf } from './legend.ts'
 import { colorsOf } from './palettes.ts'
 
 export interface StyleLayer {
@@ -36,7 +37,7 @@ export function partsOf(layer: MapLayer): StyleLayer[] {
   const drawn = (part: string, geometry: string | null) => ({
     ...shared(part),
     'source-layer': tableName,
-    filter: filterOf(isClustered(layer) ? [] : layer.filters, geometry),
+    ...filterOf(isClustered(layer) ? [] : layer.filters, geometry),
   })
   const has = (geometry: VectorLayer['geometry']) => layer.geometry === geometry || layer.geometry === 'mixed'
   return [
@@ -92,8 +93,7 @@ function linePart(layer: VectorLayer, drawn: Drawn, visibility: Visibility): Sty
 function pointPart(layer: VectorLayer, drawn: Drawn, visibility: Visibility): StyleLayer {
   const { color, opacity, outline, size } = layer
   if (layer.draw === 'heat') {
-    const palette = color.by === 'number' ? color.palette : 'magma'
-    const colors = colorsOf(palette, 6, color.by === 'number' && color.isReversed)
+    const colors = heatColors(color)
     const stops = colors.flatMap((shade, i) => [(i + 1) / colors.length, shade])
     const paint = {
       'heatmap-color': ['interpolate', ['linear'], ['heatmap-density'], 0, 'rgba(0, 0, 0, 0)', ...stops],
@@ -115,6 +115,18 @@ function pointPart(layer: VectorLayer, drawn: Drawn, visibility: Visibility): St
       'circle-stroke-width': outline.width,
     },
   }
+}
+
+/** Colours of a heat map, from few points to many: a palette, or one colour that fades in. */
+function heatColors(color: Coloring): readonly string[] {
+  if (color.by === 'one') return [color.color]
+  return color.by === 'number' ? colorsOf(color.palette, 6, color.isReversed) : colorsOf('magma', 6)
+}
+
+/** Colours of a layer on the map. */
+export function shownColors({ draw, color }: VectorLayer): readonly string[] {
+  if (draw === 'heat') return heatColors(color)
+  return color.by === 'one' ? [color.color] : legendOf(color).map((entry) => entry.color)
 }
 
 function labelPart(
@@ -145,8 +157,9 @@ function labelPart(
 }
 
 const COUNT = ['get', 'point_count']
-const IS_CLUSTER = ['>', ['number', COUNT, 1], 1]
-const CLUSTER_COLOR = '#2f6f8f'
+const IS_CLUSTER = ['all', ['has', 'point_count'], ['>', COUNT, 1]]
+/** Colour of circles that stand for several rows. */
+export const CLUSTER_COLOR = '#2f6f8f'
 
 /** A label with the number of rows of a cluster. */
 function countPart(drawn: Drawn, visibility: Visibility): StyleLayer {

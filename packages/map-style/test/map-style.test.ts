@@ -278,5 +278,8 @@ test('clusters are drawn from tiles that count what the filters leave, with thei
   ])
   const [, point, count] = style.layers
   expect(point!['filter']).toEqual(['all', ['==', ['geometry-type'], 'Point']])
-  expect(count).toMatchObject({ type: 'symbol', filter: ['>', ['number', ['get', 'point_count'], 1], 1] })
+  expect(count).toMatchObject({
+    type: 'symbol',
+    filter: ['all', ['has', 'point_count'], ['>', ['get', 'point_count'], 1]],
+  })
 })

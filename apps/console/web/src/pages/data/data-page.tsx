@@ -107,29 +107,31 @@ function TableList(props: {
 }): JSX.Element {
   const { project, tables, chosen, onOpen } = props
   return (
-    <table class="table cards">
-      <thead>
-        <tr>
-          <th>Table</th>
-          <th>Kind</th>
-          <th class="num">Rows</th>
-          <th class="num">Size</th>
-          <th>From</th>
-          <th>Read by</th>
-        </tr>
-      </thead>
-      <tbody>
-        {tables.map((table) => (
-          <TableRow
-            key={nameOf(table)}
-            project={project}
-            table={table}
-            isOpen={table === chosen}
-            onOpen={() => onOpen(table === chosen ? null : table)}
-          />
-        ))}
-      </tbody>
-    </table>
+    <div class="card">
+      <table class="table cards">
+        <thead>
+          <tr>
+            <th>Table</th>
+            <th>Kind</th>
+            <th class="num">Rows</th>
+            <th class="num">Size</th>
+            <th>From</th>
+            <th>Read by</th>
+          </tr>
+        </thead>
+        <tbody>
+          {tables.map((table) => (
+            <TableRow
+              key={nameOf(table)}
+              project={project}
+              table={table}
+              isOpen={table === chosen}
+              onOpen={() => onOpen(table === chosen ? null : table)}
+            />
+          ))}
+        </tbody>
+      </table>
+    </div>
   )
 }
 

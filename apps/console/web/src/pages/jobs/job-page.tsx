@@ -4,7 +4,7 @@ import { Button, Code, Loading, ProblemNotice, ProgressBar } from '../../compone
 import { Facts } from '../../components/facts.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Warnings } from '../../components/warnings.tsx'
-import { formatDateTime, formatDuration, formatJson, formatNumber } from '../../lib/format.ts'
+import { formatDateTime, formatDuration, formatJson, formatNumber, humanise } from '../../lib/format.ts'
 import { cancelJob, jobSeconds, jobState, jobSubject, jobWarnings, retryJob, type Job } from '../../lib/jobs.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link, navigate } from '../../lib/router.tsx'
@@ -61,8 +61,15 @@ export function JobPage({ project, task, id }: { project: Project; task: string;
             <header>
               <h2>Input</h2>
             </header>
-            <div class="body">
-              <Code label="Input" text={formatJson(job.input)} />
+            <div class="body stack">
+              <Facts
+                class="break"
+                rows={Object.entries(job.input ?? {}).map(([name, value]) => [humanise(name), inputOf(value)])}
+              />
+              <details>
+                <summary>As JSON</summary>
+                <Code label="Input" text={formatJson(job.input)} />
+              </details>
             </div>
           </section>
         </div>
@@ -73,6 +80,18 @@ export function JobPage({ project, task, id }: { project: Project; task: string;
       </div>
     </div>
   )
+}
+
+/** Maximum characters of a value of the input. */
+const MAX_INPUT = 120
+
+/** A value of the input on one line: a stored file as its path, and others as JSON, cut off. */
+function inputOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  const { bucket, path } = (value ?? {}) as { bucket?: unknown; path?: unknown }
+  if (typeof bucket === 'string' && typeof path === 'string') return `${bucket}/${path}`
+  const text = JSON.stringify(value)
+  return text.length > MAX_INPUT ? `${text.slice(0, MAX_INPUT)} …` : text
 }
 
 function JobActions(props: {
@@ -103,7 +122,7 @@ function JobActions(props: {
       )}
       {job.terminal && (
         <Link class="button" href={`/p/${projectRef}/new/${job.taskName}?again=${job.job_id}`}>
-          <Icon name="plus" size={14} />
+          <Icon name="play" size={14} />
           Run again
         </Link>
       )}
