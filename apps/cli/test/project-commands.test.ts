@@ -604,6 +604,21 @@ describe('a layer definition for QGIS', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     expect(await readFile(file, 'utf8')).toContain('password=&#39;key&#39;')
   })
+
+  test('has the layers of a map that is named by its title, and says that there is no such map', async () => {
+    const file = join(folder, 'map.qlr')
+    const map = { title: 'Roads', notes: '', view: null, layers: [] }
+    const of = 'select=style&order=updated_at.desc&limit=1'
+    answers[`GET /rest/v1/maps?title=eq.Roads&${of}`] = [200, [{ style: { metadata: { 'terrane:map': map } } }]]
+    answers[`GET /rest/v1/maps?title=eq.None&${of}`] = [200, []]
+    expect(await terrane('qgis', '--map', 'Roads', '--file', file, '--role', 'service')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('0 layers of the map Roads'),
+    })
+    expect(await readFile(file, 'utf8')).toContain('<layer-tree-group name="Roads"')
+    const refused = await terrane('qgis', '--map', 'None', '--file', file, '--role', 'service')
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no map None') })
+  })
 })
 
 test('env prints lines that a shell takes as they are', async () => {

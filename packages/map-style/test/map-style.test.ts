@@ -18,6 +18,42 @@ import {
 } from '../src/index.ts'
 import { distributionOf, randomColoring, randomMap, randomNumbers } from './random-map.ts'
 
+/** Operators that QgsMapBoxGlStyleConverter of QGIS 3.40 converts; it draws conditions with others wrongly. */
+const IN_QGIS = [
+  'all',
+  'any',
+  '!',
+  '==',
+  '!=',
+  '<',
+  '<=',
+  '>',
+  '>=',
+  'has',
+  'get',
+  'case',
+  'step',
+  'to-number',
+  'to-string',
+  'geometry-type',
+]
+
+test('QGIS converts the colours and the filters of a style, but for texts that contain another', async () => {
+  await randomCases(300, (random) => {
+    for (const { filter, paint = {}, type } of compile(randomMap(random)).layers) {
+      const colors = ['fill', 'line', 'circle'].map((kind) => (paint as Record<string, unknown>)[`${kind}-color`])
+      const found = type === 'heatmap' ? [] : [...colors, filter].flatMap(operators)
+      expect(found.filter((name) => !IN_QGIS.includes(name) && !['in', 'downcase'].includes(name))).toEqual([])
+      expect(filter).not.toEqual(['all'])
+    }
+  })
+})
+
+function operators(expression: unknown): string[] {
+  if (!Array.isArray(expression)) return []
+  return [String(expression[0]), ...expression.slice(1).flatMap(operators)]
+}
+
 test('a style passes the validator of MapLibre, has the map whole, and is the same after JSON', async () => {
   await randomCases(300, (random) => {
     const map = randomMap(random)

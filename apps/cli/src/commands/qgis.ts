@@ -1,9 +1,10 @@
 import { open } from 'node:fs/promises'
 import { TerraneError } from '@terrane/core/errors'
+import { documentOf, type MapDocument } from '@terrane/map-style'
 import { Option, type Command } from 'commander'
 import { ask, connect, type Connection } from '../connection.ts'
 import { printOne } from '../output.ts'
-import { layerDefinition } from '../qgis/layer-definition.ts'
+import { layerDefinition, mapDefinition } from '../qgis/layer-definition.ts'
 import { onProject } from '../run-task.ts'
 import { namedTables } from './tables.ts'
 
@@ -13,6 +14,7 @@ interface Options {
   readonly file: string
   readonly schema: string
   readonly role: 'anon' | 'service'
+  readonly map?: string
 }
 
 /** `terrane qgis`. */
@@ -21,27 +23,37 @@ export function qgisCommand(program: Command): void {
     program
       .command('qgis [tables...]')
       .description(
-        'Write a layer definition for QGIS: features and tiles of tables, all that the key reads by default.',
+        'Write a layer definition for QGIS: features and tiles of tables, all that the key reads by default, or a map.',
       ),
   )
     .option('--schema <name>', 'their schema', 'public')
     .option('--file <path>', 'the file', 'terrane.qlr')
+    .option('--map <title or id>', 'the layers of a map in its colours, instead of tables')
     .addOption(
       new Option('--role <role>', 'the key in the file; service is a secret')
         .choices(['anon', 'service'])
         .default('anon'),
     )
-    .addHelpText('after', "\nExamples:\n  $ terrane qgis\n  $ terrane qgis roads 'porto_*' --file town.qlr")
+    .addHelpText(
+      'after',
+      "\nExamples:\n  $ terrane qgis\n  $ terrane qgis roads 'porto_*' --file town.qlr\n  $ terrane qgis --map 'Population' --role service",
+    )
     .action(qgis)
 }
 
-async function qgis(names: readonly string[], { profile, file, schema, role, json }: Options): Promise<void> {
+async function qgis(names: readonly string[], options: Options): Promise<void> {
+  const { profile, file, schema, role, map: wantedMap, json } = options
   const connection = await connect(profile)
   const key = role === 'anon' ? connection.anonKey : connection.key
   if (key === undefined)
     throw new TerraneError('KEY_UNKNOWN', 'invalid', 'The anon key of the project is not known here', {
       hint: 'Set TERRANE_ANON_KEY, or use --role service.',
     })
+  if (wantedMap !== undefined) {
+    const map = await readMap(connection, wantedMap)
+    await writeFile(file, mapDefinition(connection.url, key, map))
+    return printOne({ file, map: map.title }, `${file}: ${map.layers.length} layers of the map ${map.title}`, json)
+  }
   const tables = await namedTables(connection, schema, names)
   const readable = await readableTables({ ...connection, key })
   const wanted = tables.length === 0 ? readable : tables.map((table) => `${schema}.${table}`)
@@ -55,12 +67,28 @@ async function qgis(names: readonly string[], { profile, file, schema, role, jso
         hint: 'Share it (terrane tables share … --with anon), or use --role service.',
       },
     )
-  // The mode keeps the key from other users of the machine, also when the file existed already.
-  await using handle = await open(file, 'w', 0o600)
-  await handle.chmod(0o600)
-  await handle.writeFile(layerDefinition(connection.url, key, wanted))
+  await writeFile(file, layerDefinition(connection.url, key, wanted))
   const said = wanted.length > 5 ? `${wanted.length} tables` : wanted.join(', ')
   printOne({ file, tables: wanted }, `${file}: features and tiles of ${said}`, json)
+}
+
+/** Writes a file that other users of the machine cannot read, because it has a key; also when it existed already. */
+async function writeFile(path: string, text: string): Promise<void> {
+  await using handle = await open(path, 'w', 0o600)
+  await handle.chmod(0o600)
+  await handle.writeFile(text)
+}
+
+/** The latest map of a title, or the map of an id. @throws MAP_NOT_FOUND */
+async function readMap(connection: Connection, wanted: string): Promise<MapDocument> {
+  const by = /^[\da-f]{8}-([\da-f]{4}-){3}[\da-f]{12}$/.test(wanted) ? 'id' : 'title'
+  const query = new URLSearchParams({ [by]: `eq.${wanted}`, select: 'style', order: 'updated_at.desc', limit: '1' })
+  const headers = { 'accept-profile': 'geoembeddings' }
+  const [found] = (await ask(connection, `/rest/v1/maps?${query}`, { headers })) as { style: unknown }[]
+  if (found) return documentOf(found.style)
+  throw new TerraneError('MAP_NOT_FOUND', 'invalid', `There is no map ${wanted}`, {
+    hint: 'Name a map by its title or id, as the page of maps shows them.',
+  })
 }
 
 /** Names of the tables with a geometry that a key may read, with their schemas. */

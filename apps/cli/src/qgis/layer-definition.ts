@@ -1,10 +1,17 @@
 import { createHash } from 'node:crypto'
+import { addressed, compile, type MapDocument, type VectorLayer } from '@terrane/map-style'
+import { qgisStyles } from './map-styles.ts'
 
-interface MapLayer {
+interface QgisLayer {
+  /** Unique among layers of its type. */
+  readonly key: string
   readonly name: string
-  readonly type: 'vector' | 'vector-tile'
-  readonly provider: 'OAPIF' | 'xyzvectortiles'
+  readonly type: 'vector' | 'vector-tile' | 'raster'
+  readonly provider: 'OAPIF' | 'xyzvectortiles' | 'wms'
   readonly source: string
+  readonly isShown: boolean
+  /** XML of its style. */
+  readonly style: string
 }
 
 /** QGIS determines the coordinate reference system from this text; a code alone is not enough. */
@@ -28,20 +35,98 @@ const TILE_STYLE = `<renderer type="basic"><styles>${[
  * @param tables names with their schemas
  */
 export function layerDefinition(url: string, key: string, tables: readonly string[]): string {
-  const layers = tables.flatMap((table) => layersOf(url, key, table))
+  return definitionOf(
+    'Terrane',
+    tables.flatMap((table) => layersOf(url, key, table)),
+  )
+}
+
+/**
+ * XML of a layer definition file with the layers of a map, from its tiles: a style for each colour of the legend,
+ * labels, opacity and zooms. A heat map becomes points, and clusters have one size.
+ *
+ * @param url address of the project
+ */
+export function mapDefinition(url: string, key: string, map: MapDocument): string {
+  const { sources } = addressed(compile(map), url)
+  const layers = map.layers.map((layer): QgisLayer => {
+    // QGIS does not know MapLibre's word for the resolution of the screen.
+    const tiles = (sources[layer.id]!['tiles'] as string[])[0]!.replace('{ratio}', '').replaceAll('&', '%26')
+    const zooms = layer.kind === 'raster' ? layer.tileZooms : [0, 22]
+    const source = `type=xyz&url=${tiles}&zmin=${zooms[0]}&zmax=${zooms[1]}&http-header:apikey=${encodeURIComponent(key)}`
+    const shared = { key: layer.id, name: layer.title, source, isShown: layer.isShown }
+    if (layer.kind === 'vector')
+      return { ...shared, type: 'vector-tile', provider: 'xyzvectortiles', style: vectorStyle(layer) }
+    const style = `<pipe><rasterrenderer type="singlebandcolordata" band="1" alphaBand="-1" opacity="${layer.opacity}"/></pipe>`
+    return { ...shared, type: 'raster', provider: 'wms', style }
+  })
+  return definitionOf(map.title, layers)
+}
+
+function vectorStyle(layer: VectorLayer): string {
+  const { table, size, opacity, outline, label, zooms, draw } = layer
+  const alpha = (color: string) => rgba(color, 1)
+  const symbols = {
+    Polygon: (color: string) =>
+      [
+        'fill',
+        'SimpleFill',
+        {
+          color,
+          outline_color: alpha(outline.color),
+          outline_width: String(outline.width),
+          outline_width_unit: 'Pixel',
+          outline_style: outline.width > 0 ? 'solid' : 'no',
+        },
+      ] as const,
+    Line: (color: string) =>
+      ['line', 'SimpleLine', { line_color: color, line_width: String(size), line_width_unit: 'Pixel' }] as const,
+    Point: (color: string) =>
+      [
+        'marker',
+        'SimpleMarker',
+        {
+          color,
+          size: String(draw === 'cluster' ? Math.max(22, size * 2) : size * 2),
+          size_unit: 'Pixel',
+          outline_color: alpha(outline.color),
+          outline_width: String(outline.width),
+          outline_width_unit: 'Pixel',
+          outline_style: outline.width > 0 ? 'solid' : 'no',
+        },
+      ] as const,
+  }
+  const place = { layer: table.slice(table.indexOf('.') + 1), zooms }
+  const styles = qgisStyles(layer).map(({ name, geometry, expression, color }) => {
+    const [symbol, kind, options] = symbols[geometry](alpha(color))
+    return tileStyle(geometry, symbol, kind, options, { ...place, name, expression, opacity })
+  })
+  const labels = label
+    ? `<labeling type="basic"><styles><style name="labels" enabled="1" geometry="${GEOMETRIES.indexOf(qgisStyles(layer)[0]!.geometry)}" layer="${escaped(place.layer)}" min-zoom="${Math.floor(zooms[0])}" max-zoom="${Math.ceil(zooms[1])}" expression=""><settings calloutType="simple"><text-style fieldName="${escaped(label.property)}" isExpression="0" fontSize="${label.size}" fontSizeUnit="Pixel" textColor="29,37,41,255"><text-buffer bufferDraw="1" bufferSize="1.4" bufferSizeUnits="Pixel" bufferColor="255,255,255,230"/></text-style></settings></style></styles></labeling>`
+    : ''
+  return `<renderer type="basic"><styles>${styles.join('')}</styles></renderer>${labels}`
+}
+
+/** A colour `#rrggbb` in the form of QGIS. */
+function rgba(color: string, opacity: number): string {
+  const parts = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16) || 0)
+  return [...parts, Math.round(opacity * 255)].join(',')
+}
+
+function definitionOf(title: string, layers: readonly QgisLayer[]): string {
   const all = layers.map((layer) => ({
     ...layer,
     // The id is always the same, so that opening the file again replaces its layers in a project.
-    id: `terrane_${createHash('sha256').update(`${layer.type} ${layer.name}`).digest('hex').slice(0, 16)}`,
+    id: `terrane_${createHash('sha256').update(`${layer.type} ${layer.key}`).digest('hex').slice(0, 16)}`,
   }))
   const tree = all.map(
-    ({ id, name, provider, source }) =>
-      `<layer-tree-layer id="${id}" name="${escaped(name)}" providerKey="${provider}" source="${escaped(source)}" checked="Qt::${provider === 'OAPIF' ? 'Checked' : 'Unchecked'}" expanded="0"/>`,
+    ({ id, name, provider, source, isShown }) =>
+      `<layer-tree-layer id="${id}" name="${escaped(name)}" providerKey="${provider}" source="${escaped(source)}" checked="Qt::${isShown ? 'Checked' : 'Unchecked'}" expanded="0"/>`,
   )
   return `<!DOCTYPE qgis-layer-definition>
 <qlr>
 <layer-tree-group name="" checked="Qt::Checked" expanded="1">
-<layer-tree-group name="Terrane" checked="Qt::Checked" expanded="1">
+<layer-tree-group name="${escaped(title)}" checked="Qt::Checked" expanded="1">
 ${tree.join('\n')}
 </layer-tree-group>
 </layer-tree-group>
@@ -52,7 +137,7 @@ ${all.map(mapLayer).join('\n')}
 `
 }
 
-function layersOf(url: string, key: string, table: string): MapLayer[] {
+function layersOf(url: string, key: string, table: string): QgisLayer[] {
   const features = {
     pagingEnabled: 'default',
     restrictToRequestBBOX: '1',
@@ -67,33 +152,59 @@ function layersOf(url: string, key: string, table: string): MapLayer[] {
   const place = `${url}/vector/v1/${encodeURIComponent(table)}/%7Bz%7D/%7Bx%7D/%7By%7D`
   return [
     {
+      key: table,
       name: table,
       type: 'vector',
       provider: 'OAPIF',
+      isShown: true,
+      style: '',
       source: Object.entries(features)
         .map(([name, value]) => `${name}='${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`)
         .join(' '),
     },
     {
+      key: `${table} (tiles)`,
       name: `${table} (tiles)`,
       type: 'vector-tile',
       provider: 'xyzvectortiles',
+      isShown: false,
+      style: TILE_STYLE,
       source: `type=xyz&url=${place}&zmin=0&zmax=24&http-header:apikey=${encodeURIComponent(key)}`,
     },
   ]
 }
 
-function mapLayer({ id, name, type, provider, source }: MapLayer & { readonly id: string }): string {
-  const isTiles = type === 'vector-tile'
+function mapLayer({ id, name, type, provider, source, style }: QgisLayer & { readonly id: string }): string {
+  const isTiles = type !== 'vector'
   const srs = `<srs><spatialrefsys nativeFormat="Wkt"><wkt>${escaped(isTiles ? MERCATOR : WGS84)}</wkt></spatialrefsys></srs>`
-  return `<maplayer type="${type}"><id>${id}</id><datasource>${escaped(source)}</datasource><layername>${escaped(name)}</layername>${srs}<provider encoding="UTF-8">${provider}</provider>${isTiles ? TILE_STYLE : ''}</maplayer>`
+  return `<maplayer type="${type}"><id>${id}</id><datasource>${escaped(source)}</datasource><layername>${escaped(name)}</layername>${srs}<provider encoding="UTF-8">${provider}</provider>${style}</maplayer>`
 }
 
-function tileStyle(kind: string, symbol: string, layer: string, options: Readonly<Record<string, string>>): string {
+interface StylePlace {
+  readonly name: string
+  readonly layer: string
+  readonly expression: string
+  readonly zooms: readonly [number, number]
+  readonly opacity: number
+}
+
+function tileStyle(
+  kind: string,
+  symbol: string,
+  layer: string,
+  options: Readonly<Record<string, string>>,
+  of: StylePlace = {
+    name: kind,
+    layer: '',
+    expression: `geometry_type(@geometry)='${kind}'`,
+    zooms: [-1, -1],
+    opacity: 1,
+  },
+): string {
   const list = Object.entries(options).map(
     ([name, value]) => `<Option name="${name}" value="${value}" type="QString"/>`,
   )
-  return `<style geometry="${GEOMETRIES.indexOf(kind)}" enabled="1" expression="geometry_type(@geometry)='${kind}'" name="${kind}" max-zoom="-1" min-zoom="-1" layer=""><symbols><symbol type="${symbol}" name="0" alpha="1"><layer class="${layer}" enabled="1"><Option type="Map">${list.join('')}</Option></layer></symbol></symbols></style>`
+  return `<style geometry="${GEOMETRIES.indexOf(kind)}" enabled="1" expression="${escaped(of.expression)}" name="${escaped(of.name)}" max-zoom="${Math.ceil(of.zooms[1])}" min-zoom="${Math.floor(of.zooms[0])}" layer="${escaped(of.layer)}"><symbols><symbol type="${symbol}" name="0" alpha="${of.opacity}"><layer class="${layer}" enabled="1"><Option type="Map">${list.join('')}</Option></layer></symbol></symbols></style>`
 }
 
 function escaped(text: string): string {

@@ -155,10 +155,10 @@ function FileRow(props: {
         </span>
         {folder !== '' && <div class="small faint break">{folder}</div>}
       </td>
-      <td data-label="Size" class="num dim">
+      <td data-label="Size" class="num dim short">
         {file.metadata?.size === undefined ? '–' : formatBytes(file.metadata.size)}
       </td>
-      <td data-label="Changed" class="dim">
+      <td data-label="Changed" class="dim short">
         {file.updated_at ? formatAgo(file.updated_at) : '–'}
       </td>
       <td class="num">
