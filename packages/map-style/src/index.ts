@@ -1,8 +1,7 @@
 /** Maps as documents, their MapLibre styles and their legends. */
 export { breaksOf, CLASS_METHODS, type ClassMethod, type Distribution } from './classes.ts'
 export { compile, type Style } from './compile.ts'
-export { UNCLASSED } from './expressions.ts'
-export { CLUSTER_COLOR, partsOf, shownColors } from './layer-parts.ts'
+export { partsOf } from './layer-parts.ts'
 export { addressed, documentOf } from './style.ts'
 export { legendOf, type LegendEntry } from './legend.ts'
 export { publishedOf, tablesOf } from './published.ts'

@@ -1,7 +1,6 @@
 import { colorOf, filterOf, type Expression } from './expressions.ts'
-import type { Coloring, MapLayer, VectorLayer } from './document.ts'
-import { legendOf } from './legend.ts'
-import { colorsOf } from './palettes.ts'
+import type { MapLayer, VectorLayer } from './document.ts'
+import { CLUSTER_COLOR, heatColors } from './layer-colors.ts'
 
 export interface StyleLayer {
   readonly id: string
@@ -117,18 +116,6 @@ function pointPart(layer: VectorLayer, drawn: Drawn, visibility: Visibility): St
   }
 }
 
-/** Colours of a heat map, from few points to many: a palette, or one colour that fades in. */
-function heatColors(color: Coloring): readonly string[] {
-  if (color.by === 'one') return [color.color]
-  return color.by === 'number' ? colorsOf(color.palette, 6, color.isReversed) : colorsOf('magma', 6)
-}
-
-/** Colours of a layer on the map. */
-export function shownColors({ draw, color }: VectorLayer): readonly string[] {
-  if (draw === 'heat') return heatColors(color)
-  return color.by === 'one' ? [color.color] : legendOf(color).map((entry) => entry.color)
-}
-
 function labelPart(
   { geometry }: VectorLayer,
   label: { readonly property: string; readonly size: number },
@@ -158,8 +145,6 @@ function labelPart(
 
 const COUNT = ['get', 'point_count']
 const IS_CLUSTER = ['all', ['has', 'point_count'], ['>', COUNT, 1]]
-/** Colour of circles that stand for several rows. */
-export const CLUSTER_COLOR = '#2f6f8f'
 
 /** A label with the number of rows of a cluster. */
 function countPart(drawn: Drawn, visibility: Visibility): StyleLayer {

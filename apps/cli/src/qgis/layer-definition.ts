@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { addressed, compile, type MapDocument, type VectorLayer } from '@terrane/map-style'
-import { qgisStyles } from './map-styles.ts'
+import { qgisStyles, type QgisStyle } from './map-styles.ts'
 
 interface QgisLayer {
   /** Unique among layers of its type. */
@@ -19,12 +19,19 @@ const WGS84 =
   'GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433],AUTHORITY["EPSG","4326"]]'
 const MERCATOR = `PROJCS["WGS 84 / Pseudo-Mercator",${WGS84},PROJECTION["Mercator_1SP"],PARAMETER["central_meridian",0],PARAMETER["scale_factor",1],PARAMETER["false_easting",0],PARAMETER["false_northing",0],UNIT["metre",1],AXIS["X",EAST],AXIS["Y",NORTH],EXTENSION["PROJ4","+proj=merc +a=6378137 +b=6378137 +lat_ts=0.0 +lon_0=0.0 +x_0=0.0 +y_0=0 +k=1.0 +units=m +nadgrids=@null +wktext +no_defs"],AUTHORITY["EPSG","3857"]]`
 
-const GEOMETRIES = ['Point', 'Line', 'Polygon']
+/** Kinds of geometries as QGIS numbers them, with their symbols. */
+const SYMBOLS = {
+  Point: ['marker', 'SimpleMarker'],
+  Line: ['line', 'SimpleLine'],
+  Polygon: ['fill', 'SimpleFill'],
+} as const
+const GEOMETRIES = Object.keys(SYMBOLS)
+const ANYWHERE = { layer: '', zooms: [-1, -1], opacity: 1 } as const
 /** QGIS draws tiles only with a style in the file. */
 const TILE_STYLE = `<renderer type="basic"><styles>${[
-  tileStyle('Polygon', 'fill', 'SimpleFill', { color: '61,122,184,90', outline_color: '61,122,184,255' }),
-  tileStyle('Line', 'line', 'SimpleLine', { line_color: '61,122,184,255', line_width: '0.5' }),
-  tileStyle('Point', 'marker', 'SimpleMarker', { color: '61,122,184,255', outline_color: '255,255,255,255' }),
+  tileStyle('Polygon', { color: '61,122,184,90', outline_color: '61,122,184,255' }),
+  tileStyle('Line', { line_color: '61,122,184,255', line_width: '0.5' }),
+  tileStyle('Point', { color: '61,122,184,255', outline_color: '255,255,255,255' }),
 ].join('')}</styles></renderer>`
 
 /**
@@ -64,53 +71,43 @@ export function mapDefinition(url: string, key: string, map: MapDocument): strin
 }
 
 function vectorStyle(layer: VectorLayer): string {
-  const { table, size, opacity, outline, label, zooms, draw } = layer
-  const alpha = (color: string) => rgba(color, 1)
-  const symbols = {
-    Polygon: (color: string) =>
-      [
-        'fill',
-        'SimpleFill',
-        {
-          color,
-          outline_color: alpha(outline.color),
-          outline_width: String(outline.width),
-          outline_width_unit: 'Pixel',
-          outline_style: outline.width > 0 ? 'solid' : 'no',
-        },
-      ] as const,
-    Line: (color: string) =>
-      ['line', 'SimpleLine', { line_color: color, line_width: String(size), line_width_unit: 'Pixel' }] as const,
-    Point: (color: string) =>
-      [
-        'marker',
-        'SimpleMarker',
-        {
-          color,
-          size: String(draw === 'cluster' ? Math.max(22, size * 2) : size * 2),
-          size_unit: 'Pixel',
-          outline_color: alpha(outline.color),
-          outline_width: String(outline.width),
-          outline_width_unit: 'Pixel',
-          outline_style: outline.width > 0 ? 'solid' : 'no',
-        },
-      ] as const,
+  const { table, opacity, zooms } = layer
+  const place = { layer: table.slice(table.indexOf('.') + 1), zooms, opacity }
+  const styles = qgisStyles(layer)
+  const symbols = styles.map(({ name, geometry, expression, color }) =>
+    tileStyle(geometry, symbolOf(layer, geometry, rgba(color)), { ...place, name, expression }),
+  )
+  return `<renderer type="basic"><styles>${symbols.join('')}</styles></renderer>${labelsOf(layer, styles[0]!.geometry)}`
+}
+
+function symbolOf(
+  { size, outline, draw }: VectorLayer,
+  geometry: QgisStyle['geometry'],
+  color: string,
+): Record<string, string> {
+  if (geometry === 'Line') return { line_color: color, line_width: String(size), line_width_unit: 'Pixel' }
+  const edge = {
+    outline_color: rgba(outline.color),
+    outline_width: String(outline.width),
+    outline_width_unit: 'Pixel',
+    outline_style: outline.width > 0 ? 'solid' : 'no',
   }
-  const place = { layer: table.slice(table.indexOf('.') + 1), zooms }
-  const styles = qgisStyles(layer).map(({ name, geometry, expression, color }) => {
-    const [symbol, kind, options] = symbols[geometry](alpha(color))
-    return tileStyle(geometry, symbol, kind, options, { ...place, name, expression, opacity })
-  })
-  const labels = label
-    ? `<labeling type="basic"><styles><style name="labels" enabled="1" geometry="${GEOMETRIES.indexOf(qgisStyles(layer)[0]!.geometry)}" layer="${escaped(place.layer)}" min-zoom="${Math.floor(zooms[0])}" max-zoom="${Math.ceil(zooms[1])}" expression=""><settings calloutType="simple"><text-style fieldName="${escaped(label.property)}" isExpression="0" fontSize="${label.size}" fontSizeUnit="Pixel" textColor="29,37,41,255"><text-buffer bufferDraw="1" bufferSize="1.4" bufferSizeUnits="Pixel" bufferColor="255,255,255,230"/></text-style></settings></style></styles></labeling>`
-    : ''
-  return `<renderer type="basic"><styles>${styles.join('')}</styles></renderer>${labels}`
+  if (geometry === 'Polygon') return { color, ...edge }
+  const width = draw === 'cluster' ? Math.max(22, size * 2) : size * 2
+  return { color, ...edge, size: String(width), size_unit: 'Pixel' }
+}
+
+function labelsOf({ label, table, zooms }: VectorLayer, geometry: string): string {
+  if (!label) return ''
+  const buffer = 'bufferDraw="1" bufferSize="1.4" bufferSizeUnits="Pixel" bufferColor="255,255,255,230"'
+  const text = `fieldName="${escaped(label.property)}" isExpression="0" fontSize="${label.size}" fontSizeUnit="Pixel" textColor="29,37,41,255"`
+  const of = `geometry="${GEOMETRIES.indexOf(geometry)}" layer="${escaped(table.slice(table.indexOf('.') + 1))}" ${zoomsOf(zooms)} expression=""`
+  return `<labeling type="basic"><styles><style name="labels" enabled="1" ${of}><settings calloutType="simple"><text-style ${text}><text-buffer ${buffer}/></text-style></settings></style></styles></labeling>`
 }
 
 /** A colour `#rrggbb` in the form of QGIS. */
-function rgba(color: string, opacity: number): string {
-  const parts = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16) || 0)
-  return [...parts, Math.round(opacity * 255)].join(',')
+function rgba(color: string): string {
+  return [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16) || 0).join(',') + ',255'
 }
 
 function definitionOf(title: string, layers: readonly QgisLayer[]): string {
@@ -189,22 +186,20 @@ interface StylePlace {
 }
 
 function tileStyle(
-  kind: string,
-  symbol: string,
-  layer: string,
+  kind: keyof typeof SYMBOLS,
   options: Readonly<Record<string, string>>,
-  of: StylePlace = {
-    name: kind,
-    layer: '',
-    expression: `geometry_type(@geometry)='${kind}'`,
-    zooms: [-1, -1],
-    opacity: 1,
-  },
+  of: StylePlace = { ...ANYWHERE, name: kind, expression: `geometry_type(@geometry)='${kind}'` },
 ): string {
   const list = Object.entries(options).map(
     ([name, value]) => `<Option name="${name}" value="${value}" type="QString"/>`,
   )
-  return `<style geometry="${GEOMETRIES.indexOf(kind)}" enabled="1" expression="${escaped(of.expression)}" name="${escaped(of.name)}" max-zoom="${Math.ceil(of.zooms[1])}" min-zoom="${Math.floor(of.zooms[0])}" layer="${escaped(of.layer)}"><symbols><symbol type="${symbol}" name="0" alpha="${of.opacity}"><layer class="${layer}" enabled="1"><Option type="Map">${list.join('')}</Option></layer></symbol></symbols></style>`
+  const [symbol, layer] = SYMBOLS[kind]
+  const about = `expression="${escaped(of.expression)}" name="${escaped(of.name)}" ${zoomsOf(of.zooms)} layer="${escaped(of.layer)}"`
+  return `<style geometry="${GEOMETRIES.indexOf(kind)}" enabled="1" ${about}><symbols><symbol type="${symbol}" name="0" alpha="${of.opacity}"><layer class="${layer}" enabled="1"><Option type="Map">${list.join('')}</Option></layer></symbol></symbols></style>`
+}
+
+function zoomsOf([from, to]: readonly [number, number]): string {
+  return `max-zoom="${Math.ceil(to)}" min-zoom="${Math.floor(from)}"`
 }
 
 function escaped(text: string): string {

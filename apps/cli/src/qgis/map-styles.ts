@@ -1,4 +1,5 @@
-import { CLUSTER_COLOR, legendOf, shownColors, UNCLASSED, type Filter, type VectorLayer } from '@terrane/map-style'
+import { legendOf, type Filter, type VectorLayer } from '@terrane/map-style'
+import { CLUSTER_COLOR, UNCLASSED, shownColors } from '@terrane/map-style/colors'
 
 /** A part of a layer of vector tiles in QGIS: features of one geometry that fulfil an expression, in one symbol. */
 export interface QgisStyle {

@@ -57,21 +57,7 @@ export function JobPage({ project, task, id }: { project: Project; task: string;
               </div>
             </section>
           )}
-          <section class="card">
-            <header>
-              <h2>Input</h2>
-            </header>
-            <div class="body stack">
-              <Facts
-                class="break"
-                rows={Object.entries(job.input ?? {}).map(([name, value]) => [humanise(name), inputOf(value)])}
-              />
-              <details>
-                <summary>As JSON</summary>
-                <Code label="Input" text={formatJson(job.input)} />
-              </details>
-            </div>
-          </section>
+          <JobInput job={job} />
         </div>
         <div class="stack">
           <JobTimes job={job} />
@@ -79,6 +65,26 @@ export function JobPage({ project, task, id }: { project: Project; task: string;
         </div>
       </div>
     </div>
+  )
+}
+
+function JobInput({ job }: { job: Job }): JSX.Element {
+  return (
+    <section class="card">
+      <header>
+        <h2>Input</h2>
+      </header>
+      <div class="body stack">
+        <Facts
+          class="break"
+          rows={Object.entries(job.input).map(([name, value]) => [humanise(name), inputOf(value)])}
+        />
+        <details>
+          <summary>As JSON</summary>
+          <Code label="Input" text={formatJson(job.input)} />
+        </details>
+      </div>
+    </section>
   )
 }
 

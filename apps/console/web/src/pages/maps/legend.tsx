@@ -1,15 +1,8 @@
 import type { JSX } from 'preact'
-import {
-  CLUSTER_COLOR,
-  legendOf,
-  shownColors,
-  type LegendEntry,
-  type MapLayer,
-  type VectorLayer,
-} from '@terrane/map-style'
+import { CLUSTER_COLOR, shownColors } from '@terrane/map-style/colors'
+import { legendOf, type LegendEntry, type MapLayer, type VectorLayer } from '@terrane/map-style'
 import { formatNumber, formatRange, formatRows } from '../../lib/format.ts'
 import { Swatch } from '../../map/swatch.tsx'
-import { stripes } from './controls.tsx'
 
 /** The legend of the visible layers, in the colours and opacity of the map. */
 export function Legend({ layers }: { layers: readonly MapLayer[] }): JSX.Element | null {
@@ -33,7 +26,11 @@ function LayerLegend({ layer }: { layer: VectorLayer }): JSX.Element {
   if (draw === 'heat')
     return (
       <p class="legend-one small" title="From few points to many">
-        <span class="mark" style={stripes(['transparent', ...shownColors(layer)])} aria-hidden="true" />
+        <span
+          class="mark"
+          style={{ background: `linear-gradient(90deg, transparent, ${shownColors(layer).join(', ')})` }}
+          aria-hidden="true"
+        />
         <span class="truncate">{title}, from few to many</span>
       </p>
     )
