@@ -128,8 +128,8 @@ function JobActions(props: {
       )}
       {job.terminal && (
         <Link class="button" href={`/p/${projectRef}/new/${job.taskName}?again=${job.job_id}`}>
-          <Icon name="play" size={14} />
-          Run again
+          <Icon name="pencil" size={14} />
+          Edit and run again
         </Link>
       )}
     </div>
