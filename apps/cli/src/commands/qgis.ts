@@ -84,7 +84,7 @@ async function readMap(connection: Connection, wanted: string): Promise<MapDocum
   const by = /^[\da-f]{8}-([\da-f]{4}-){3}[\da-f]{12}$/.test(wanted) ? 'id' : 'title'
   const query = new URLSearchParams({ [by]: `eq.${wanted}`, select: 'style', order: 'updated_at.desc', limit: '1' })
   const headers = { 'accept-profile': 'geoembeddings' }
-  const [found] = (await ask(connection, `/rest/v1/maps?${query}`, { headers })) as { style: unknown }[]
+  const [found] = (await ask(connection, `/rest/v1/maps?${query.toString()}`, { headers })) as { style: unknown }[]
   if (found) return documentOf(found.style)
   throw new TerraneError('MAP_NOT_FOUND', 'invalid', `There is no map ${wanted}`, {
     hint: 'Name a map by its title or id, as the page of maps shows them.',
