@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
 import type { AddressInfo } from 'node:net'
+import { compile, type VectorLayer } from '@terrane/map-style'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { COMMANDS } from '../src/commands/all.ts'
 import { run } from '../src/run.ts'
@@ -558,6 +559,25 @@ describe('tables', () => {
   })
 })
 
+const ROADS: VectorLayer = {
+  id: 'a',
+  title: 'Roads',
+  isShown: true,
+  opacity: 1,
+  zooms: [0, 24],
+  bounds: [0, 0, 1, 1],
+  attribution: '',
+  kind: 'vector',
+  table: 'public.roads',
+  geometry: 'line',
+  draw: 'features',
+  color: { by: 'one', color: '#336699' },
+  size: 2,
+  outline: { color: '#ffffff', width: 1 },
+  label: null,
+  filters: [],
+}
+
 describe('a layer definition for QGIS', () => {
   beforeEach(() => {
     answers['GET /ogc/v1/collections?f=json'] = [
@@ -618,6 +638,31 @@ describe('a layer definition for QGIS', () => {
     expect(await readFile(file, 'utf8')).toContain('<layer-tree-group name="Roads"')
     const refused = await terrane('qgis', '--map', 'None', '--file', file, '--role', 'service')
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no map None') })
+    const both = await terrane('qgis', 'roads', '--map', 'Roads', '--file', file, '--role', 'service')
+    expect(both).toMatchObject({ code: 1, stderr: expect.stringContaining('--map') })
+  })
+
+  test('of a map warns of tables that its key does not read', async () => {
+    const style = compile({
+      title: 'Roads',
+      notes: '',
+      view: null,
+      layers: [ROADS, { ...ROADS, id: 'b', table: 'public.secret' }],
+    })
+    answers['GET /rest/v1/maps?title=eq.Roads&'] = [200, [{ style }]]
+    const written = await terrane(
+      'qgis',
+      '--map',
+      'Roads',
+      '--file',
+      join(folder, 'map.qlr'),
+      '--role',
+      'service',
+      '--json',
+    )
+    expect(JSON.parse(written.stdout)).toMatchObject({
+      warnings: ['The service key reads no table public.secret. Share it, or use --role service.'],
+    })
   })
 })
 

@@ -7,6 +7,11 @@ export { UNCLASSED } from './expressions.ts'
 /** Colour of circles that stand for several rows. */
 export const CLUSTER_COLOR = '#2f6f8f'
 
+/** Whether the points of a layer are joined where they are near each other. */
+export function isClustered({ draw, geometry }: VectorLayer): boolean {
+  return draw === 'cluster' && geometry === 'point'
+}
+
 /** Colours of a heat map, from few points to many: a palette, or one colour that fades in. */
 export function heatColors(color: Coloring): readonly string[] {
   if (color.by === 'one') return [color.color]

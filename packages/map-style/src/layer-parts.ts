@@ -1,6 +1,6 @@
 import { colorOf, filterOf, type Expression } from './expressions.ts'
 import type { MapLayer, VectorLayer } from './document.ts'
-import { CLUSTER_COLOR, heatColors } from './layer-colors.ts'
+import { CLUSTER_COLOR, heatColors, isClustered } from './layer-colors.ts'
 
 export interface StyleLayer {
   readonly id: string
@@ -12,11 +12,6 @@ export interface StyleLayer {
 
 /** Fonts of labels, from the viewer's system or from a glyph server. */
 const FONTS = ['Inter Variable', 'Noto Sans Regular']
-
-/** Whether the points of a layer are joined where they are near each other. */
-export function isClustered({ draw, geometry }: VectorLayer): boolean {
-  return draw === 'cluster' && geometry === 'point'
-}
 
 /** The layers of a style that draw a layer of a map, from the lowest to the topmost. */
 export function partsOf(layer: MapLayer): StyleLayer[] {

@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises'
 import { TerraneError } from '@terrane/core/errors'
-import { documentOf, type MapDocument } from '@terrane/map-style'
+import { documentOf, tablesOf, type MapDocument } from '@terrane/map-style'
 import { Option, type Command } from 'commander'
 import { ask, connect, type Connection } from '../connection.ts'
-import { printOne } from '../output.ts'
+import { note, printOne } from '../output.ts'
 import { layerDefinition, mapDefinition } from '../qgis/layer-definition.ts'
 import { onProject } from '../run-task.ts'
 import { namedTables } from './tables.ts'
@@ -43,19 +43,19 @@ export function qgisCommand(program: Command): void {
 
 async function qgis(names: readonly string[], options: Options): Promise<void> {
   const { profile, file, schema, role, map: wantedMap, json } = options
+  if (wantedMap !== undefined && names.length > 0)
+    throw new TerraneError('OPTIONS_CONFLICT', 'invalid', 'Tables and --map exclude each other', {
+      hint: 'Leave out --map, or the tables.',
+    })
   const connection = await connect(profile)
   const key = role === 'anon' ? connection.anonKey : connection.key
   if (key === undefined)
     throw new TerraneError('KEY_UNKNOWN', 'invalid', 'The anon key of the project is not known here', {
       hint: 'Set TERRANE_ANON_KEY, or use --role service.',
     })
-  if (wantedMap !== undefined) {
-    const map = await readMap(connection, wantedMap)
-    await writeFile(file, mapDefinition(connection.url, key, map))
-    return printOne({ file, map: map.title }, `${file}: ${map.layers.length} layers of the map ${map.title}`, json)
-  }
-  const tables = await namedTables(connection, schema, names)
   const readable = await readableTables({ ...connection, key })
+  if (wantedMap !== undefined) return qgisOfMap(connection, { ...options, map: wantedMap, key, readable })
+  const tables = await namedTables(connection, schema, names)
   const wanted = tables.length === 0 ? readable : tables.map((table) => `${schema}.${table}`)
   const missing = wanted.filter((id) => !readable.includes(id))
   if (wanted.length === 0 || missing.length > 0)
@@ -70,6 +70,31 @@ async function qgis(names: readonly string[], options: Options): Promise<void> {
   await writeFile(file, layerDefinition(connection.url, key, wanted))
   const said = wanted.length > 5 ? `${wanted.length} tables` : wanted.join(', ')
   printOne({ file, tables: wanted }, `${file}: features and tiles of ${said}`, json)
+}
+
+interface OfMap extends Options {
+  readonly map: string
+  readonly key: string
+  /** Tables that the key reads. */
+  readonly readable: readonly string[]
+}
+
+async function qgisOfMap(connection: Connection, { file, role, map: wanted, key, readable, json }: OfMap) {
+  const map = await readMap(connection, wanted)
+  const { xml, unreadable } = mapDefinition(connection.url, key, map)
+  await writeFile(file, xml)
+  const warnings = [
+    ...tablesOf(map)
+      .filter((table) => !readable.includes(table))
+      .map((table) => `The ${role} key reads no table ${table}. Share it, or use --role service.`),
+    ...unreadable.map(
+      (title) =>
+        `QGIS cannot read ${title}: its address has an escaped &, # or ?. Rename the file or table, or change the filter.`,
+    ),
+  ]
+  warnings.forEach(note)
+  const said = `${file}: ${map.layers.length} layers of the map ${map.title}`
+  printOne({ file, map: map.title, warnings }, said, json)
 }
 
 /** Writes a file that other users of the machine cannot read, because it has a key; also when it existed already. */
@@ -87,7 +112,7 @@ async function readMap(connection: Connection, wanted: string): Promise<MapDocum
   const [found] = (await ask(connection, `/rest/v1/maps?${query.toString()}`, { headers })) as { style: unknown }[]
   if (found) return documentOf(found.style)
   throw new TerraneError('MAP_NOT_FOUND', 'invalid', `There is no map ${wanted}`, {
-    hint: 'Name a map by its title or id, as the page of maps shows them.',
+    hint: 'Name a map by its title, or by the id in the address of its page.',
   })
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { addressed, compile, type MapDocument, type VectorLayer } from '@terrane/map-style'
-import { qgisStyles, type QgisStyle } from './map-styles.ts'
+import { addressed, compile, type MapDocument, type MapLayer, type VectorLayer } from '@terrane/map-style'
+import { isClustered } from '@terrane/map-style/colors'
+import { qgisFeatures, qgisStyles, type QgisFeatures } from './map-styles.ts'
 
 interface QgisLayer {
   /** Unique among layers of its type. */
@@ -50,15 +51,17 @@ export function layerDefinition(url: string, key: string, tables: readonly strin
 
 /**
  * XML of a layer definition file with the layers of a map, from its tiles: a style for each colour of the legend,
- * labels, opacity and zooms. A heat map becomes points, and clusters have one size.
+ * labels, opacity and zooms. A heat map becomes points, and clusters have one size. `unreadable` are the titles of layers
+ * whose tiles QGIS does not find: it decodes an escaped `#`, `?` or `&` before it sends an address.
  *
  * @param url address of the project
  */
-export function mapDefinition(url: string, key: string, map: MapDocument): string {
+export function mapDefinition(url: string, key: string, map: MapDocument): { xml: string; unreadable: string[] } {
   const { sources } = addressed(compile(map), url)
+  const tilesOf = ({ id }: MapLayer) => (sources[id]!['tiles'] as string[])[0]!
   const layers = map.layers.map((layer): QgisLayer => {
     // QGIS does not know MapLibre's word for the resolution of the screen.
-    const tiles = (sources[layer.id]!['tiles'] as string[])[0]!.replace('{ratio}', '').replaceAll('&', '%26')
+    const tiles = tilesOf(layer).replace('{ratio}', '').replaceAll('&', '%26')
     const zooms = layer.kind === 'raster' ? layer.tileZooms : [0, 22]
     const source = `type=xyz&url=${tiles}&zmin=${zooms[0]}&zmax=${zooms[1]}&http-header:apikey=${encodeURIComponent(key)}`
     const shared = { key: layer.id, name: layer.title, source, isShown: layer.isShown }
@@ -67,47 +70,49 @@ export function mapDefinition(url: string, key: string, map: MapDocument): strin
     const style = `<pipe><rasterrenderer type="singlebandcolordata" band="1" alphaBand="-1" opacity="${layer.opacity}"/></pipe>`
     return { ...shared, type: 'raster', provider: 'wms', style }
   })
-  return definitionOf(map.title, layers)
+  const unreadable = map.layers.filter((layer) => changesWhenDecoded(tilesOf(layer))).map(({ title }) => title)
+  return { xml: definitionOf(map.title, layers), unreadable }
+}
+
+function changesWhenDecoded(tiles: string): boolean {
+  const [path = '', query = ''] = tiles.split('/{z}')
+  return tiles.includes('%23') || path.includes('%3F') || query.includes('%26')
 }
 
 function vectorStyle(layer: VectorLayer): string {
   const { table, opacity, zooms } = layer
   const place = { layer: table.slice(table.indexOf('.') + 1), zooms, opacity }
-  const styles = qgisStyles(layer)
-  const symbols = styles.map(({ name, geometry, expression, color }) =>
-    tileStyle(geometry, symbolOf(layer, geometry, rgba(color)), { ...place, name, expression }),
+  const symbols = qgisStyles(layer).map(({ name, geometry, expression, color }) =>
+    tileStyle(geometry, symbolOf(layer, geometry, color), { ...place, name, expression }),
   )
-  return `<renderer type="basic"><styles>${symbols.join('')}</styles></renderer>${labelsOf(layer, styles[0]!.geometry)}`
+  return `<renderer type="basic"><styles>${symbols.join('')}</styles></renderer>${labelsOf(layer)}`
 }
 
-function symbolOf(
-  { size, outline, draw }: VectorLayer,
-  geometry: QgisStyle['geometry'],
-  color: string,
-): Record<string, string> {
+function symbolOf(layer: VectorLayer, geometry: QgisFeatures['geometry'], color: string): Record<string, string> {
+  const { size, outline } = layer
   if (geometry === 'Line') return { line_color: color, line_width: String(size), line_width_unit: 'Pixel' }
   const edge = {
-    outline_color: rgba(outline.color),
+    outline_color: outline.color,
     outline_width: String(outline.width),
     outline_width_unit: 'Pixel',
     outline_style: outline.width > 0 ? 'solid' : 'no',
   }
   if (geometry === 'Polygon') return { color, ...edge }
-  const width = draw === 'cluster' ? Math.max(22, size * 2) : size * 2
+  const width = isClustered(layer) ? Math.max(22, size * 2) : size * 2
   return { color, ...edge, size: String(width), size_unit: 'Pixel' }
 }
 
-function labelsOf({ label, table, zooms }: VectorLayer, geometry: string): string {
+function labelsOf(layer: VectorLayer): string {
+  const { label, table, zooms } = layer
   if (!label) return ''
   const buffer = 'bufferDraw="1" bufferSize="1.4" bufferSizeUnits="Pixel" bufferColor="255,255,255,230"'
-  const text = `fieldName="${escaped(label.property)}" isExpression="0" fontSize="${label.size}" fontSizeUnit="Pixel" textColor="29,37,41,255"`
-  const of = `geometry="${GEOMETRIES.indexOf(geometry)}" layer="${escaped(table.slice(table.indexOf('.') + 1))}" ${zoomsOf(zooms)} expression=""`
-  return `<labeling type="basic"><styles><style name="labels" enabled="1" ${of}><settings calloutType="simple"><text-style ${text}><text-buffer ${buffer}/></text-style></settings></style></styles></labeling>`
-}
-
-/** A colour `#rrggbb` in the form of QGIS. */
-function rgba(color: string): string {
-  return [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16) || 0).join(',') + ',255'
+  const text = `fieldName="${escaped(label.property)}" isExpression="0" fontSize="${escaped(String(label.size))}" fontSizeUnit="Pixel" textColor="29,37,41,255"`
+  const settings = `<settings calloutType="simple"><text-style ${text}><text-buffer ${buffer}/></text-style></settings>`
+  const styles = qgisFeatures(layer).map(({ geometry, expression }) => {
+    const of = `geometry="${GEOMETRIES.indexOf(geometry)}" layer="${escaped(table.slice(table.indexOf('.') + 1))}" ${zoomsOf(zooms)} expression="${escaped(expression)}"`
+    return `<style name="labels" enabled="1" ${of}>${settings}</style>`
+  })
+  return `<labeling type="basic"><styles>${styles.join('')}</styles></labeling>`
 }
 
 function definitionOf(title: string, layers: readonly QgisLayer[]): string {
@@ -191,7 +196,7 @@ function tileStyle(
   of: StylePlace = { ...ANYWHERE, name: kind, expression: `geometry_type(@geometry)='${kind}'` },
 ): string {
   const list = Object.entries(options).map(
-    ([name, value]) => `<Option name="${name}" value="${value}" type="QString"/>`,
+    ([name, value]) => `<Option name="${name}" value="${escaped(value)}" type="QString"/>`,
   )
   const [symbol, layer] = SYMBOLS[kind]
   const about = `expression="${escaped(of.expression)}" name="${escaped(of.name)}" ${zoomsOf(of.zooms)} layer="${escaped(of.layer)}"`

@@ -21,6 +21,7 @@ const LAYER: VectorLayer = {
   label: { property: 'name', size: 11 },
   filters: [],
 }
+const MAP = { title: 'Map', notes: '', view: null }
 const NUMBERS = { by: 'number', property: 'people', method: 'manual', palette: 'viridis', isReversed: false } as const
 const CLASSES: Coloring = { ...NUMBERS, starts: [1, 10, 100], high: 900, rows: [3, 2, 1], missing: 2 }
 
@@ -52,12 +53,12 @@ test('the layers of a map have their order, tiles, opacity and zooms', () => {
   const raster = { ...LAYER, id: 'r', title: 'Scene', kind: 'raster', url: 'storage://a/b.tif', bands: [1] } as const
   const cluster: VectorLayer = { ...LAYER, id: 'c', title: 'Clusters', draw: 'cluster', isShown: false, label: null }
   const layers = [LAYER, { ...raster, stretch: [[0, 9]], colormap: null, tileZooms: [2, 7] }, cluster]
-  const xml = mapDefinition('https://p.example.org', 'key', {
+  const { xml, unreadable } = mapDefinition('https://p.example.org', 'key', {
+    ...MAP,
     title: 'A <map>',
-    notes: '',
-    view: null,
     layers,
   } as MapDocument)
+  expect(unreadable).toEqual([])
   const tree = [...xml.matchAll(/<layer-tree-layer [^>]*name="([^"]*)"[^>]*checked="Qt::(\w+)"/g)].map((found) =>
     found.slice(1),
   )
@@ -72,5 +73,42 @@ test('the layers of a map have their order, tiles, opacity and zooms', () => {
   expect(xml).toContain('public.places/{z}/{x}/{y}?cluster=512&#38;zmin')
   expect(xml).toContain('name="Clusters, clusters" max-zoom="18" min-zoom="3" layer="places"')
   expect(xml).toContain('alpha="0.5"')
-  expect(xml).toContain('51,102,153,255')
+  expect(xml).toContain('value="#336699"')
+})
+
+test('labels are those of the drawn features, of each geometry', () => {
+  const filters = [{ property: 'people', is: 'more', value: 5 }] as const
+  const { xml } = mapDefinition('https://p.example.org', 'key', {
+    ...MAP,
+    layers: [{ ...LAYER, geometry: 'mixed', filters }],
+  })
+  const labels = [...xml.matchAll(/<style name="labels".*?geometry="(\d)".*?expression="([^"]*)"/g)]
+  expect(labels.map((found) => found.slice(1))).toEqual(
+    [
+      ['2', 'Polygon'],
+      ['1', 'Line'],
+      ['0', 'Point'],
+    ].map(([number, name]) => [number, `geometry_type(@geometry)=&#39;${name}&#39; AND &#34;people&#34; &#62; 5`]),
+  )
+})
+
+test('areas beside the points of a heat map keep their classes, and only points are clustered', () => {
+  const mixed = { ...LAYER, geometry: 'mixed', color: CLASSES } as const
+  const heat = qgisStyles({ ...mixed, draw: 'heat' })
+  expect(heat.filter(({ geometry }) => geometry === 'Polygon')).toHaveLength(4)
+  expect(heat.filter(({ geometry }) => geometry === 'Point').map(({ color }) => color)).toEqual(['#fde725'])
+  const filters = [{ property: 'people', is: 'more', value: 5 }] as const
+  expect(qgisStyles({ ...mixed, draw: 'cluster', filters })).toEqual(qgisStyles({ ...mixed, filters }))
+})
+
+test('names layers whose address QGIS does not keep', () => {
+  const filters = [{ property: 'name', is: 'equal', value: 'A&B' }] as const
+  const cluster = { ...LAYER, draw: 'cluster', filters } as const
+  const fine = { ...LAYER, id: 'b', table: 'public.a & b', title: 'Fine', filters }
+  const question = { ...LAYER, id: 'q', table: 'public.why?', title: 'Question' }
+  const layers: VectorLayer[] = [fine, cluster, question]
+  expect(mapDefinition('https://p.example.org', 'key', { ...MAP, layers }).unreadable).toEqual([
+    'Places & "towns"',
+    'Question',
+  ])
 })

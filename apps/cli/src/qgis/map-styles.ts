@@ -1,26 +1,38 @@
 import { legendOf, type Filter, type VectorLayer } from '@terrane/map-style'
-import { CLUSTER_COLOR, UNCLASSED, shownColors } from '@terrane/map-style/colors'
+import { CLUSTER_COLOR, UNCLASSED, heatColors, isClustered } from '@terrane/map-style/colors'
 
-/** A part of a layer of vector tiles in QGIS: features of one geometry that fulfil an expression, in one symbol. */
-export interface QgisStyle {
-  readonly name: string
+/** Features of one geometry that fulfil an expression. */
+export interface QgisFeatures {
   readonly geometry: 'Point' | 'Line' | 'Polygon'
   /** An expression of QGIS. */
   readonly expression: string
+}
+
+/** A part of a layer of vector tiles in QGIS, in one symbol. */
+export interface QgisStyle extends QgisFeatures {
+  readonly name: string
   readonly color: string
+}
+
+/** The features that a layer of a map draws, for each of its kinds of geometries. */
+export function qgisFeatures(layer: VectorLayer): QgisFeatures[] {
+  const geometries =
+    layer.geometry === 'mixed' ? (['Polygon', 'Line', 'Point'] as const) : ([GEOMETRIES[layer.geometry]] as const)
+  const filters = isClustered(layer) ? [] : layer.filters.map(conditionOf)
+  return geometries.map((geometry) => ({
+    geometry,
+    expression: [`geometry_type(@geometry)='${geometry}'`, ...filters].join(' AND '),
+  }))
 }
 
 /** The styles of a layer of a map: one for each colour of its legend, so that QGIS lists the classes. */
 export function qgisStyles(layer: VectorLayer): QgisStyle[] {
-  const geometries =
-    layer.geometry === 'mixed' ? (['Polygon', 'Line', 'Point'] as const) : ([GEOMETRIES[layer.geometry]] as const)
-  const filters = layer.draw === 'cluster' ? [] : layer.filters.map(conditionOf)
-  return geometries.flatMap((geometry) =>
-    classesOf(layer).map(({ name, color, condition }) => ({
+  return qgisFeatures(layer).flatMap(({ geometry, expression }) =>
+    classesOf(layer, geometry).map(({ name, color, condition }) => ({
       name,
       geometry,
       color,
-      expression: [`geometry_type(@geometry)='${geometry}'`, ...filters, ...condition].join(' AND '),
+      expression: [expression, ...condition].join(' AND '),
     })),
   )
 }
@@ -34,11 +46,11 @@ interface Class {
   readonly condition: readonly string[]
 }
 
-function classesOf(layer: VectorLayer): Class[] {
-  const { title, draw } = layer
+function classesOf(layer: VectorLayer, geometry: QgisFeatures['geometry']): Class[] {
+  const { title, draw, color } = layer
   // QGIS has no heat map of vector tiles: the points are drawn.
-  if (draw === 'heat') return [{ name: title, color: shownColors(layer).at(-1)!, condition: [] }]
-  if (draw !== 'cluster') return coloredClasses(layer)
+  if (draw === 'heat' && geometry === 'Point') return [{ name: title, color: heatColors(color).at(-1)!, condition: [] }]
+  if (!isClustered(layer)) return coloredClasses(layer)
   const isCluster = '"point_count" IS NOT NULL AND "point_count" > 1'
   return [
     ...coloredClasses(layer).map((one) => ({ ...one, condition: [...one.condition, `NOT (${isCluster})`] })),

@@ -89,14 +89,13 @@ function JobInput({ job }: { job: Job }): JSX.Element {
 }
 
 /** Maximum characters of a value of the input. */
-const MAX_INPUT = 120
+const MAX_INPUT = 300
 
-/** A value of the input on one line: a stored file as its path, and others as JSON, cut off. */
+/** A value of the input, cut off: a text as it is, a stored file as its path, and others as JSON. */
 function inputOf(value: unknown): string {
-  if (typeof value === 'string') return value
   const { bucket, path } = (value ?? {}) as { bucket?: unknown; path?: unknown }
-  if (typeof bucket === 'string' && typeof path === 'string') return `${bucket}/${path}`
-  const text = JSON.stringify(value)
+  const isFile = typeof bucket === 'string' && typeof path === 'string'
+  const text = isFile ? `${bucket}/${path}` : typeof value === 'string' ? value : JSON.stringify(value)
   return text.length > MAX_INPUT ? `${text.slice(0, MAX_INPUT)} …` : text
 }
 

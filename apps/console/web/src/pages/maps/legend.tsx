@@ -1,5 +1,5 @@
-import type { JSX } from 'preact'
-import { CLUSTER_COLOR, shownColors } from '@terrane/map-style/colors'
+import { Fragment, type JSX } from 'preact'
+import { CLUSTER_COLOR, heatColors } from '@terrane/map-style/colors'
 import { legendOf, type LegendEntry, type MapLayer, type VectorLayer } from '@terrane/map-style'
 import { formatNumber, formatRange, formatRows } from '../../lib/format.ts'
 import { Swatch } from '../../map/swatch.tsx'
@@ -12,9 +12,30 @@ export function Legend({ layers }: { layers: readonly MapLayer[] }): JSX.Element
     <details class="map-legend card" open={innerWidth > 820} aria-label="Legend">
       <summary class="small">Legend</summary>
       {shown.map((layer) => (
-        <LayerLegend key={layer.id} layer={layer} />
+        <Fragment key={layer.id}>
+          {layer.draw === 'heat' && <HeatLegend layer={layer} />}
+          {hasColors(layer) && <LayerLegend layer={layer} />}
+        </Fragment>
       ))}
     </details>
+  )
+}
+
+/** Whether a legend names the colours besides those of a heat map; areas and lines of a mixed layer are none. */
+function hasColors({ draw, geometry, color }: VectorLayer): boolean {
+  return draw !== 'heat' || (geometry === 'mixed' && color.by !== 'one')
+}
+
+function HeatLegend({ layer: { title, color } }: { layer: VectorLayer }): JSX.Element {
+  return (
+    <p class="legend-one small" title="From few points to many">
+      <span
+        class="mark"
+        style={{ background: `linear-gradient(90deg, transparent, ${heatColors(color).join(', ')})` }}
+        aria-hidden="true"
+      />
+      <span class="truncate">{title}, from few to many</span>
+    </p>
   )
 }
 
@@ -23,17 +44,6 @@ function LayerLegend({ layer }: { layer: VectorLayer }): JSX.Element {
   const swatch = (shade: string) => (
     <Swatch color={shade} form={geometry === 'mixed' ? 'area' : geometry} opacity={opacity} />
   )
-  if (draw === 'heat')
-    return (
-      <p class="legend-one small" title="From few points to many">
-        <span
-          class="mark"
-          style={{ background: `linear-gradient(90deg, transparent, ${shownColors(layer).join(', ')})` }}
-          aria-hidden="true"
-        />
-        <span class="truncate">{title}, from few to many</span>
-      </p>
-    )
   if (color.by === 'one')
     return (
       <p class="legend-one small">
