@@ -427,6 +427,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
       await heading('Page not found').waitFor()
       await open(`/p/local/maps/${crypto.randomUUID()}`)
       await heading('There is no such map').waitFor()
+      expect(await page.locator('h1').count()).toBe(1)
     })
 
     test('every page can be walked with the keyboard: all that can be clicked has its turn, is named and is seen', async () => {
