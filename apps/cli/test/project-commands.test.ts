@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
 import type { AddressInfo } from 'node:net'
+import { compile, type VectorLayer } from '@terrane/map-style'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { COMMANDS } from '../src/commands/all.ts'
 import { run } from '../src/run.ts'
@@ -563,6 +564,25 @@ describe('tables', () => {
   })
 })
 
+const ROADS: VectorLayer = {
+  id: 'a',
+  title: 'Roads',
+  isShown: true,
+  opacity: 1,
+  zooms: [0, 24],
+  bounds: [0, 0, 1, 1],
+  attribution: '',
+  kind: 'vector',
+  table: 'public.roads',
+  geometry: 'line',
+  draw: 'features',
+  color: { by: 'one', color: '#336699' },
+  size: 2,
+  outline: { color: '#ffffff', width: 1 },
+  label: null,
+  filters: [],
+}
+
 describe('a layer definition for QGIS', () => {
   beforeEach(() => {
     answers['GET /ogc/v1/collections?f=json'] = [
@@ -608,6 +628,46 @@ describe('a layer definition for QGIS', () => {
     expect(await terrane('qgis', 'roads', '--file', file, '--role', 'service')).toMatchObject({ code: 0 })
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     expect(await readFile(file, 'utf8')).toContain('password=&#39;key&#39;')
+  })
+
+  test('has the layers of a map that is named by its title, and says that there is no such map', async () => {
+    const file = join(folder, 'map.qlr')
+    const map = { title: 'Roads', notes: '', view: null, layers: [] }
+    const of = 'select=style&order=updated_at.desc&limit=1'
+    answers[`GET /rest/v1/maps?title=eq.Roads&${of}`] = [200, [{ style: { metadata: { 'terrane:map': map } } }]]
+    answers[`GET /rest/v1/maps?title=eq.None&${of}`] = [200, []]
+    expect(await terrane('qgis', '--map', 'Roads', '--file', file, '--role', 'service')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('0 layers of the map Roads'),
+    })
+    expect(await readFile(file, 'utf8')).toContain('<layer-tree-group name="Roads"')
+    const refused = await terrane('qgis', '--map', 'None', '--file', file, '--role', 'service')
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no map None') })
+    const both = await terrane('qgis', 'roads', '--map', 'Roads', '--file', file, '--role', 'service')
+    expect(both).toMatchObject({ code: 1, stderr: expect.stringContaining('--map') })
+  })
+
+  test('of a map warns of tables that its key does not read', async () => {
+    const style = compile({
+      title: 'Roads',
+      notes: '',
+      view: null,
+      layers: [ROADS, { ...ROADS, id: 'b', table: 'public.secret' }],
+    })
+    answers['GET /rest/v1/maps?title=eq.Roads&'] = [200, [{ style }]]
+    const written = await terrane(
+      'qgis',
+      '--map',
+      'Roads',
+      '--file',
+      join(folder, 'map.qlr'),
+      '--role',
+      'service',
+      '--json',
+    )
+    expect(JSON.parse(written.stdout)).toMatchObject({
+      warnings: ['The service key reads no table public.secret. Share it, or use --role service.'],
+    })
   })
 })
 

@@ -1279,7 +1279,7 @@ export interface components {
             fileUrl?: string;
             /** @description The same as fileUrl. */
             url?: string;
-            /** @description A file in the storage of the project, instead of a URL. */
+            /** @description A file in the storage of the project. */
             storagePath?: components["schemas"]["StoragePath"];
             /** @description Table to make; must not exist unless mode says otherwise. */
             tableName: string;
@@ -1330,7 +1330,7 @@ export interface components {
         CreateGeoEmbeddings: components["schemas"]["StrictBase"] & {
             /** @description HTTPS URL of a GeoTIFF or a VRT of plain bands, or a path under the data roots of the worker. One of this, storagePath, assets, sources, storagePrefix and stac. */
             geotiffPath?: string;
-            /** @description A GeoTIFF in the storage of the project, instead of geotiffPath. */
+            /** @description A GeoTIFF in the storage of the project. */
             storagePath?: components["schemas"]["StoragePath"];
             /** @description One raster of many files, brought to the grid of the smallest pixels: {"B04": address, "B08": address}, in the order of the names, or a list of files in the order of the bands. */
             assets?: components["schemas"]["Assets"];
@@ -1395,7 +1395,7 @@ export interface components {
                 maskBits?: number[];
             };
             /**
-             * @description append adds sources to a table that exists: what it has of a source that has changed is replaced, and one that has not is skipped. Model, tiles and stretch are those of the table.
+             * @description append adds rasters to an existing table: changed rasters are replaced, unchanged ones are skipped. Model, tiles and stretch are those of the table.
              * @default create
              * @enum {unknown}
              */
@@ -1724,7 +1724,7 @@ export interface components {
             dropRate?: number;
             /** @description Property that decides which features stay where points are thinned or a tile would be too large. Default: position and size. */
             rankBy?: components["schemas"]["RankBy"];
-            /** @description Shows one point for those near each other, with cluster, point_count and point_count_abbreviated. */
+            /** @description Joins points that are near each other into one, with cluster, point_count and point_count_abbreviated. */
             cluster?: components["schemas"]["Cluster"];
             /** @description Further tables or views, each a layer of the same archive. */
             layers?: {
@@ -1753,7 +1753,7 @@ export interface components {
                 dropRate?: number;
                 /** @description Property that decides which features stay where points are thinned or a tile would be too large. Default: position and size. */
                 rankBy?: components["schemas"]["RankBy"];
-                /** @description Shows one point for those near each other, with cluster, point_count and point_count_abbreviated. */
+                /** @description Joins points that are near each other into one, with cluster, point_count and point_count_abbreviated. */
                 cluster?: components["schemas"]["Cluster"];
             }[];
             /** @description Name of the object in the bucket, without .pmtiles. Default: the table name. */
@@ -2628,7 +2628,7 @@ export interface operations {
                 "application/json": {
                     /** @description HTTPS URL of the file. */
                     fileUrl?: string;
-                    /** @description A file in the storage of the project, instead of a URL. */
+                    /** @description A file in the storage of the project. */
                     storagePath?: components["schemas"]["StoragePath"];
                     /** @description Reference system of the file, in the place of what it says itself; of a file with layers that name none, that of those alone. Coordinates are taken as they are. */
                     sourceSrs?: string;

@@ -1,5 +1,6 @@
 import type { MapDocument, MapLayer, RasterLayer, VectorLayer } from './document.ts'
-import { isClustered, partsOf, type StyleLayer } from './layer-parts.ts'
+import { isClustered } from './layer-colors.ts'
+import { partsOf, type StyleLayer } from './layer-parts.ts'
 import { restConditions } from './rest-conditions.ts'
 
 /** The parts of a MapLibre style that maps use. */

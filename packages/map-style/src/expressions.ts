@@ -21,20 +21,28 @@ export function colorOf(coloring: Coloring): string | Expression {
   const colors = colorsOf(palette, starts.length, isReversed)
   if (starts.length === 0) return UNCLASSED
   const stops = starts.slice(1).flatMap((start, i) => [start, colors[i + 1]])
-  const step = stops.length === 0 ? colors[0] : ['step', ['number', value], colors[0], ...stops]
+  const step = stops.length === 0 ? colors[0] : ['step', value, colors[0], ...stops]
   // A tile may have numbers that are not finite; they belong to no class.
-  const isClassed = ['all', isNumber(value), ['<=', ['abs', ['number', value]], Number.MAX_VALUE]]
-  return ['case', isClassed, step, UNCLASSED]
+  const isFinite = [
+    ['>=', value, -Number.MAX_VALUE],
+    ['<=', value, Number.MAX_VALUE],
+  ]
+  return ['case', ['all', ['has', coloring.property], isNumber(value), ...isFinite], step, UNCLASSED]
 }
 
+/** Whether a value is a number, in operators that QGIS converts, too: `typeof` and `number` are none of them. */
 function isNumber(value: Expression): Expression {
-  return ['==', ['typeof', value], 'number']
+  return ['==', value, ['to-number', value, 0]]
 }
 
-/** The condition of all filters of a layer, and of one kind of geometry unless it is null. */
-export function filterOf(filters: readonly Filter[], geometry: string | null): Expression {
+/**
+ * The member `filter` of a layer: the condition of all filters, and of one kind of geometry unless it is null. Absent
+ * without conditions, because QGIS draws nothing for an empty `all`.
+ */
+export function filterOf(filters: readonly Filter[], geometry: string | null): { filter?: Expression } {
   const kind = geometry === null ? [] : [['==', ['geometry-type'], geometry]]
-  return ['all', ...kind, ...filters.map(conditionOf)]
+  const all = [...kind, ...filters.map(conditionOf)]
+  return all.length === 0 ? {} : { filter: ['all', ...all] }
 }
 
 function conditionOf({ property, is, value }: Filter): Expression {
@@ -46,7 +54,7 @@ function conditionOf({ property, is, value }: Filter): Expression {
       return ['!=', found, value]
     case 'less':
     case 'more':
-      return ['all', isNumber(found), [is === 'less' ? '<' : '>', ['number', found], Number(value)]]
+      return ['all', isNumber(found), [is === 'less' ? '<' : '>', found, Number(value)]]
     case 'contains':
       return ['in', String(value).toLowerCase(), ['downcase', ['to-string', found]]]
     case 'empty':

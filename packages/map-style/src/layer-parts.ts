@@ -1,6 +1,6 @@
 import { colorOf, filterOf, type Expression } from './expressions.ts'
 import type { MapLayer, VectorLayer } from './document.ts'
-import { colorsOf } from './palettes.ts'
+import { CLUSTER_COLOR, heatColors, isClustered } from './layer-colors.ts'
 
 export interface StyleLayer {
   readonly id: string
@@ -12,11 +12,6 @@ export interface StyleLayer {
 
 /** Fonts of labels, from the viewer's system or from a glyph server. */
 const FONTS = ['Inter Variable', 'Noto Sans Regular']
-
-/** Whether the points of a layer are joined where they are near each other. */
-export function isClustered({ draw, geometry }: VectorLayer): boolean {
-  return draw === 'cluster' && geometry === 'point'
-}
 
 /** The layers of a style that draw a layer of a map, from the lowest to the topmost. */
 export function partsOf(layer: MapLayer): StyleLayer[] {
@@ -36,7 +31,7 @@ export function partsOf(layer: MapLayer): StyleLayer[] {
   const drawn = (part: string, geometry: string | null) => ({
     ...shared(part),
     'source-layer': tableName,
-    filter: filterOf(isClustered(layer) ? [] : layer.filters, geometry),
+    ...filterOf(isClustered(layer) ? [] : layer.filters, geometry),
   })
   const has = (geometry: VectorLayer['geometry']) => layer.geometry === geometry || layer.geometry === 'mixed'
   return [
@@ -92,8 +87,7 @@ function linePart(layer: VectorLayer, drawn: Drawn, visibility: Visibility): Sty
 function pointPart(layer: VectorLayer, drawn: Drawn, visibility: Visibility): StyleLayer {
   const { color, opacity, outline, size } = layer
   if (layer.draw === 'heat') {
-    const palette = color.by === 'number' ? color.palette : 'magma'
-    const colors = colorsOf(palette, 6, color.by === 'number' && color.isReversed)
+    const colors = heatColors(color)
     const stops = colors.flatMap((shade, i) => [(i + 1) / colors.length, shade])
     const paint = {
       'heatmap-color': ['interpolate', ['linear'], ['heatmap-density'], 0, 'rgba(0, 0, 0, 0)', ...stops],
@@ -145,8 +139,7 @@ function labelPart(
 }
 
 const COUNT = ['get', 'point_count']
-const IS_CLUSTER = ['>', ['number', COUNT, 1], 1]
-const CLUSTER_COLOR = '#2f6f8f'
+const IS_CLUSTER = ['all', ['has', 'point_count'], ['>', COUNT, 1]]
 
 /** A label with the number of rows of a cluster. */
 function countPart(drawn: Drawn, visibility: Visibility): StyleLayer {

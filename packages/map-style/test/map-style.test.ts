@@ -18,6 +18,42 @@ import {
 } from '../src/index.ts'
 import { distributionOf, randomColoring, randomMap, randomNumbers } from './random-map.ts'
 
+/** Operators that QgsMapBoxGlStyleConverter of QGIS 3.40 converts; it draws conditions with others wrongly. */
+const IN_QGIS = new Set([
+  'all',
+  'any',
+  '!',
+  '==',
+  '!=',
+  '<',
+  '<=',
+  '>',
+  '>=',
+  'has',
+  'get',
+  'case',
+  'step',
+  'to-number',
+  'to-string',
+  'geometry-type',
+])
+
+test('QGIS converts the colours and the filters of a style, but for texts that contain another', async () => {
+  await randomCases(300, (random) => {
+    for (const { filter, paint = {}, type } of compile(randomMap(random)).layers) {
+      const colors = ['fill', 'line', 'circle'].map((kind) => (paint as Record<string, unknown>)[`${kind}-color`])
+      const found = type === 'heatmap' ? [] : [...colors, filter].flatMap(operators)
+      expect(found.filter((name) => !IN_QGIS.has(name) && name !== 'in' && name !== 'downcase')).toEqual([])
+      expect(filter).not.toEqual(['all'])
+    }
+  })
+})
+
+function operators(expression: unknown): string[] {
+  if (!Array.isArray(expression)) return []
+  return [String(expression[0]), ...expression.slice(1).flatMap(operators)]
+}
+
 test('a style passes the validator of MapLibre, has the map whole, and is the same after JSON', async () => {
   await randomCases(300, (random) => {
     const map = randomMap(random)
@@ -278,5 +314,8 @@ test('clusters are drawn from tiles that count what the filters leave, with thei
   ])
   const [, point, count] = style.layers
   expect(point!['filter']).toEqual(['all', ['==', ['geometry-type'], 'Point']])
-  expect(count).toMatchObject({ type: 'symbol', filter: ['>', ['number', ['get', 'point_count'], 1], 1] })
+  expect(count).toMatchObject({
+    type: 'symbol',
+    filter: ['all', ['has', 'point_count'], ['>', ['get', 'point_count'], 1]],
+  })
 })

@@ -141,6 +141,7 @@ function ProjectPages({ projectRef }: { projectRef: string }): JSX.Element {
     <Shell project={project.value ?? { ref: projectRef, reference: projectRef, name: projectRef }}>
       {project.problem && (
         <div class="page">
+          <h1 class="visually-hidden">Project</h1>
           <ProblemNotice problem={project.problem} onRetry={project.reload} />
           <Link href="/">All projects</Link>
         </div>
@@ -148,7 +149,7 @@ function ProjectPages({ projectRef }: { projectRef: string }): JSX.Element {
       {!project.value && !project.problem && <Loading />}
       {project.value && found?.params && found.page.show(project.value, found.params)}
       {project.value && !found?.params && (
-        <Empty icon="search" title="Page not found">
+        <Empty icon="search" title="Page not found" isPage>
           <Link href={`/p/${projectRef}/data`}>Go to the data</Link>
         </Empty>
       )}

@@ -422,6 +422,14 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
       })
     }
 
+    test('a page and a map that do not exist have a heading', async () => {
+      await open('/p/local/nowhere')
+      await heading('Page not found').waitFor()
+      await open(`/p/local/maps/${crypto.randomUUID()}`)
+      await heading('There is no such map').waitFor()
+      expect(await page.locator('h1').count()).toBe(1)
+    })
+
     test('every page can be walked with the keyboard: all that can be clicked has its turn, is named and is seen', async () => {
       await page.setViewportSize({ width: 1440, height: 900 })
       for (const [title, path] of Object.entries(PAGES)) {

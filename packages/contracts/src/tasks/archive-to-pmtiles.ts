@@ -97,7 +97,7 @@ const layer = () => ({
       {
         additionalProperties: false,
         description:
-          'Shows one point for those near each other, with cluster, point_count and point_count_abbreviated.',
+          'Joins points that are near each other into one, with cluster, point_count and point_count_abbreviated.',
       },
     ),
   ),

@@ -33,7 +33,7 @@ export const CreateGeoEmbeddings = Type.Object(
           'sources, storagePrefix and stac.',
       }),
     ),
-    storagePath: Type.Optional(storedFile('A GeoTIFF in the storage of the project, instead of geotiffPath.')),
+    storagePath: Type.Optional(storedFile('A GeoTIFF in the storage of the project.')),
     assets: assets(),
     mask: mask(),
     resampling: resampling(),
@@ -58,8 +58,8 @@ export const CreateGeoEmbeddings = Type.Object(
       Type.Enum(['create', 'append'], {
         default: 'create',
         description:
-          'append adds sources to a table that exists: what it has of a source that has changed is replaced, and one ' +
-          'that has not is skipped. Model, tiles and stretch are those of the table.',
+          'append adds rasters to an existing table: changed rasters are replaced, unchanged ones are skipped. Model, ' +
+          'tiles and stretch are those of the table.',
       }),
     ),
     tableName: identifier('Output table in schema geoembeddings; must not exist, unless mode is append.'),

@@ -18,7 +18,7 @@ export const Ogr2ogrImport = Type.Object(
     storagePath: Type.Optional(
       Type.Object(
         { bucket: Type.String({ minLength: 1, maxLength: 100 }), path: Type.String({ minLength: 1, maxLength: 1024 }) },
-        { additionalProperties: false, description: 'A file in the storage of the project, instead of a URL.' },
+        { additionalProperties: false, description: 'A file in the storage of the project.' },
       ),
     ),
     tableName: identifier('Table to make; must not exist unless mode says otherwise.'),

@@ -44,16 +44,20 @@ export function Loading({ what = 'Loading' }: { what?: string }): JSX.Element {
 export function Empty({
   icon,
   title,
+  isPage = false,
   children,
 }: {
   icon: IconName
   title: string
+  /** Whether it stands for a whole page; its title is the heading then. */
+  isPage?: boolean
   children?: ComponentChildren
 }): JSX.Element {
+  const Title = isPage ? 'h1' : 'strong'
   return (
     <div class="empty">
       <Icon name={icon} />
-      <strong>{title}</strong>
+      <Title>{title}</Title>
       <div>{children}</div>
     </div>
   )

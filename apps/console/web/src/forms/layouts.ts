@@ -64,7 +64,7 @@ const LAYOUTS: Readonly<Record<string, FormLayout>> = {
   },
   classifyEmbeddings: { first: ['table', 'classifier', 'tableName', 'mode'] },
   clusterEmbeddings: { first: ['table', 'clusters', 'tableName', 'mode'] },
-  archiveToPmtiles: { first: ['table', 'layers', 'zooms', 'properties', 'filter', 'cluster'] },
+  archiveToPmtiles: { first: ['table', 'layers', 'zooms', 'properties', 'filter'] },
   exportTable: {
     first: ['format', 'storagePath', 'columns'],
     sources: [

@@ -43,3 +43,9 @@ function pathOf(ref: string, bucket: string, key: string): string {
   const path = [bucket, ...key.split('/')].map(encodeURIComponent).join('/')
   return projectPath(ref, `/files/${path}`)
 }
+
+/** The name of a stored file, and its folder; empty at the top. */
+export function splitPath(path: string): readonly [name: string, folder: string] {
+  const slash = path.lastIndexOf('/')
+  return [path.slice(slash + 1), path.slice(0, Math.max(0, slash))]
+}

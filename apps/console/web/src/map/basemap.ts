@@ -7,6 +7,7 @@ import { mapColors, type MapColors } from './colors.ts'
 import { CITY_NAMES_ZOOM, archiveParts, cityLayers, type Parts } from './basemap-archive.ts'
 import { FONT, addArchive } from './engine.ts'
 import { BASEMAP_PREFIX } from './names-on-top.ts'
+import { unwrapped } from './unwrapped.ts'
 
 /** The basemap beneath the data: none, the countries of the world, the operator's, or an archive of the project. */
 export type Basemap = 'plain' | 'world' | 'own' | `${typeof BASEMAP_ARCHIVE}${string}`
@@ -99,16 +100,18 @@ async function worldParts(dark: boolean): Promise<Parts> {
   ])
   const { topology, towns } = world as World
   const { countries, land } = topology.objects
-  const names = feature(topology, countries).features.map((country) =>
-    point(labelPlace(country.geometry), {
-      name: country.properties.name,
-      rank: sizeOf(country.geometry),
-    }),
-  )
+  const names = feature(topology, countries).features.map(({ geometry, properties }) => {
+    const areas = unwrapped(geometry)
+    return point(labelPlace(areas), { name: properties.name, rank: sizeOf(areas) })
+  })
+  const coast = feature(topology, land).features.map((part) => ({ ...part, geometry: unwrapped(part.geometry) }))
   const places = towns.map(([name, lng, lat, thousands]) => point([lng, lat], { name, rank: thousands }))
   return {
     sources: {
-      'base:land': geojson(feature(topology, land), '<a href="https://www.naturalearthdata.com">Natural Earth</a>'),
+      'base:land': geojson(
+        { type: 'FeatureCollection', features: coast },
+        '<a href="https://www.naturalearthdata.com">Natural Earth</a>',
+      ),
       'base:borders': geojson(mesh(topology, countries, (a, b) => a !== b)),
       'base:countries': geojson({ type: 'FeatureCollection', features: names }),
       'base:towns': geojson(

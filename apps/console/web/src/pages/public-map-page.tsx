@@ -38,6 +38,7 @@ export function PublicMapPage(): JSX.Element {
   if (style.problem)
     return (
       <main class="center">
+        <h1 class="visually-hidden">Map</h1>
         <ProblemNotice problem={style.problem} onRetry={style.reload} />
       </main>
     )

@@ -107,29 +107,31 @@ function TableList(props: {
 }): JSX.Element {
   const { project, tables, chosen, onOpen } = props
   return (
-    <table class="table cards">
-      <thead>
-        <tr>
-          <th>Table</th>
-          <th>Kind</th>
-          <th class="num">Rows</th>
-          <th class="num">Size</th>
-          <th>From</th>
-          <th>Read by</th>
-        </tr>
-      </thead>
-      <tbody>
-        {tables.map((table) => (
-          <TableRow
-            key={nameOf(table)}
-            project={project}
-            table={table}
-            isOpen={table === chosen}
-            onOpen={() => onOpen(table === chosen ? null : table)}
-          />
-        ))}
-      </tbody>
-    </table>
+    <div class="card">
+      <table class="table cards">
+        <thead>
+          <tr>
+            <th>Table</th>
+            <th>Kind</th>
+            <th class="num">Rows</th>
+            <th class="num">Size</th>
+            <th>From</th>
+            <th>Read by</th>
+          </tr>
+        </thead>
+        <tbody>
+          {tables.map((table) => (
+            <TableRow
+              key={nameOf(table)}
+              project={project}
+              table={table}
+              isOpen={table === chosen}
+              onOpen={() => onOpen(table === chosen ? null : table)}
+            />
+          ))}
+        </tbody>
+      </table>
+    </div>
   )
 }
 
@@ -142,13 +144,13 @@ function TableRow(props: { project: Project; table: Table; isOpen: boolean; onOp
           <Name text={table.table_schema === 'public' ? table.table_name : nameOf(table)} />
         </button>
       </td>
-      <td data-label="Kind" class="dim">
+      <td data-label="Kind" class="dim short">
         {table.geometry_type ?? table.kind}
       </td>
-      <td data-label="Rows" class="num">
+      <td data-label="Rows" class="num short">
         {table.rows === null ? '–' : formatNumber(table.rows)}
       </td>
-      <td data-label="Size" class="num dim">
+      <td data-label="Size" class="num dim short">
         {formatBytes(table.bytes)}
       </td>
       <td data-label="From" class="dim">

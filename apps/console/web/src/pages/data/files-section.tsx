@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Button, Empty, Loading, Name, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { deleteFile, linkTo, readBuckets, readFiles, type StoredFile } from '../../lib/files.ts'
+import { deleteFile, linkTo, readBuckets, readFiles, splitPath, type StoredFile } from '../../lib/files.ts'
 import { formatAgo, formatBytes } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
@@ -145,23 +145,33 @@ function FileRow(props: {
   onDelete: () => void
 }): JSX.Element {
   const { project, bucket, file, copied, onCopy, onDelete } = props
-  const name = file.key.split('/').at(-1) ?? file.key
+  const [name, folder] = splitPath(file.key)
   const fitting = taskFor(name, `${bucket}/${file.key}`)
   return (
     <tr>
       <td class="what" title={file.key}>
-        <span class="mono break">
-          <Name text={file.key} />
+        <span class="break">
+          <Name text={name} />
         </span>
+        {folder !== '' && <div class="small faint break">{folder}</div>}
       </td>
-      <td data-label="Size" class="num dim">
+      <td data-label="Size" class="num dim short">
         {file.metadata?.size === undefined ? '–' : formatBytes(file.metadata.size)}
       </td>
-      <td data-label="Changed" class="dim">
+      <td data-label="Changed" class="dim short">
         {file.updated_at ? formatAgo(file.updated_at) : '–'}
       </td>
       <td class="num">
         <span class="row end">
+          {/\.tiff?$/i.test(name) && (
+            <Link
+              class="button small"
+              href={`/p/${project.ref}/maps/new?${new URLSearchParams({ raster: `storage://${bucket}/${file.key}` })}`}
+              aria-label={`Show on a map: ${name}`}
+            >
+              Show on a map
+            </Link>
+          )}
           {bucket === UPLOADS && (
             <Link class="button small" href={formOf(project.ref, fitting)} aria-label={`${fitting.label}: ${name}`}>
               {fitting.label}

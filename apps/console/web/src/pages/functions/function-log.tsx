@@ -27,7 +27,7 @@ export function FunctionLog({ project, name }: { project: Project; name: string 
         <h2 id="log-title">Log</h2>
         <span class="small dim">of the host that answers</span>
         <input
-          class="input"
+          class="input fit"
           type="search"
           aria-label="Search the log"
           placeholder="Search the log"

@@ -4,7 +4,7 @@ import { Button, Code, Loading, ProblemNotice, ProgressBar } from '../../compone
 import { Facts } from '../../components/facts.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Warnings } from '../../components/warnings.tsx'
-import { formatDateTime, formatDuration, formatJson, formatNumber } from '../../lib/format.ts'
+import { formatDateTime, formatDuration, formatJson, formatNumber, humanise } from '../../lib/format.ts'
 import { cancelJob, jobSeconds, jobState, jobSubject, jobWarnings, retryJob, type Job } from '../../lib/jobs.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link, navigate } from '../../lib/router.tsx'
@@ -57,14 +57,7 @@ export function JobPage({ project, task, id }: { project: Project; task: string;
               </div>
             </section>
           )}
-          <section class="card">
-            <header>
-              <h2>Input</h2>
-            </header>
-            <div class="body">
-              <Code label="Input" text={formatJson(job.input)} />
-            </div>
-          </section>
+          <JobInput job={job} />
         </div>
         <div class="stack">
           <JobTimes job={job} />
@@ -73,6 +66,37 @@ export function JobPage({ project, task, id }: { project: Project; task: string;
       </div>
     </div>
   )
+}
+
+function JobInput({ job }: { job: Job }): JSX.Element {
+  return (
+    <section class="card">
+      <header>
+        <h2>Input</h2>
+      </header>
+      <div class="body stack">
+        <Facts
+          class="break"
+          rows={Object.entries(job.input).map(([name, value]) => [humanise(name), inputOf(value)])}
+        />
+        <details>
+          <summary>As JSON</summary>
+          <Code label="Input" text={formatJson(job.input)} />
+        </details>
+      </div>
+    </section>
+  )
+}
+
+/** Maximum characters of a value of the input. */
+const MAX_INPUT = 300
+
+/** A value of the input, cut off: a text as it is, a stored file as its path, and others as JSON. */
+function inputOf(value: unknown): string {
+  const { bucket, path } = (value ?? {}) as { bucket?: unknown; path?: unknown }
+  const isFile = typeof bucket === 'string' && typeof path === 'string'
+  const text = isFile ? `${bucket}/${path}` : typeof value === 'string' ? value : JSON.stringify(value)
+  return text.length > MAX_INPUT ? `${text.slice(0, MAX_INPUT)} …` : text
 }
 
 function JobActions(props: {
@@ -103,8 +127,8 @@ function JobActions(props: {
       )}
       {job.terminal && (
         <Link class="button" href={`/p/${projectRef}/new/${job.taskName}?again=${job.job_id}`}>
-          <Icon name="plus" size={14} />
-          Run again
+          <Icon name="pencil" size={14} />
+          Edit and run again
         </Link>
       )}
     </div>

@@ -11,11 +11,15 @@ import { Link } from '../../lib/router.tsx'
 import { useAction } from '../../lib/use-action.ts'
 import { MakeBasemap } from './make-basemap.tsx'
 
+/** Facts that the row of a single table has. */
+const IN_TABLE: readonly string[] = ['table', 'rows', 'geometryType', 'geometry_type']
+
 /** Results of a job, with links to the map, to an archive of a table, and to its files. */
 export function JobResult({ project, job }: { project: Project; job: Job }): JSX.Element {
   const result = job.result ?? {}
   const { tables, embeddings, archive, files } = jobLinks(job)
-  const facts = Object.entries(result).filter(([, value]) => isFact(value))
+  const isShown = embeddings === null && tables.length === 1 ? IN_TABLE : []
+  const facts = Object.entries(result).filter(([name, value]) => isFact(value) && !isShown.includes(name))
   const rest = Object.fromEntries(Object.entries(result).filter(([, value]) => !isFact(value)))
   const sources = jobSources(job)
   return (

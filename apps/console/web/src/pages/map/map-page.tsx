@@ -91,7 +91,7 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
 function Hint({ from }: { from: SearchFrom | null }): JSX.Element | null {
   if (from === null) return <div class="hint-bar">Click a tile to find similar ones</div>
   if (!('like' in from)) return null
-  return <div class="hint-bar">Shift and click adds a similar tile, Alt and click a different one</div>
+  return <div class="hint-bar">Refine with + and −, or click with Shift (similar) or Alt (different)</div>
 }
 
 /** Chooses the table of a project that has only one, unless something was chosen before. */

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { MapLayer } from '@terrane/map-style'
 import { Button, Dialog, Loading, ProblemNotice } from '../../components/basics.tsx'
 import { TableSearch } from '../../components/table-search.tsx'
-import { readFiles, readBuckets } from '../../lib/files.ts'
+import { readFiles, readBuckets, splitPath } from '../../lib/files.ts'
 import { formatRows } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { findTables } from '../../lib/find-tables.ts'
@@ -20,6 +20,7 @@ const MOST_LISTED = 60
 
 interface Offer {
   readonly name: string
+  readonly label: string
   readonly about: string
   readonly make: () => Promise<MapLayer>
 }
@@ -46,10 +47,10 @@ export function AddLayer(props: {
           <Loading what={busy ? 'Looking at all rows' : 'Loading tables'} />
         )}
         <ul class="offers">
-          {found.slice(0, MOST_LISTED).map(({ name, about, make }) => (
-            <li key={name}>
+          {found.slice(0, MOST_LISTED).map(({ name, label, about, make }) => (
+            <li key={name} title={name}>
               <button type="button" disabled={busy} onClick={() => void run(async () => onAdd(await make()))}>
-                <Swatch color={layerColor(name)} /> <span class="truncate">{tableLabel(name)}</span>
+                <Swatch color={layerColor(name)} /> <span class="truncate">{label}</span>
                 <span class="small dim nums">{about}</span>
               </button>
             </li>
@@ -67,13 +68,15 @@ async function readOffers(ref: string, signal: AbortSignal): Promise<Offer[]> {
   return [
     ...tables.map(({ name, geometry_type: kind, rows }) => ({
       name,
+      label: tableLabel(name),
       about: [kind, rows !== null && formatRows(rows)].filter(Boolean).join(', '),
       make: () => tableLayer(ref, name),
     })),
     ...rasters.map((path) => ({
       name: path,
+      label: splitPath(path)[0],
       about: 'GeoTIFF',
-      make: () => rasterLayer(ref, `storage://${path}`, path.split('/').at(-1) ?? path),
+      make: () => rasterLayer(ref, `storage://${path}`, splitPath(path)[0]),
     })),
   ]
 }

@@ -50,7 +50,8 @@ export function LayerOptions(props: Omit<OptionsProps, 'fields'>): JSX.Element {
 }
 
 function Sizes({ layer, onChange }: OptionsProps): JSX.Element {
-  const { geometry, size, outline } = layer
+  const { draw, geometry, size, outline } = layer
+  const isHeatMap = draw === 'heat' && geometry === 'point'
   const edge = (change: Partial<VectorLayer['outline']>) =>
     onChange({ ...layer, outline: { ...outline, ...change } }, 'outline')
   const what = geometry === 'line' ? 'Width' : 'Size'
@@ -66,7 +67,7 @@ function Sizes({ layer, onChange }: OptionsProps): JSX.Element {
           />
         </Option>
       )}
-      {geometry !== 'line' && (
+      {geometry !== 'line' && !isHeatMap && (
         <Option label="Outline">
           <ColorInput label="Colour of the outline" value={outline.color} onColor={(color) => edge({ color })} />
           <Slider

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact'
 import { Button } from '../../components/basics.tsx'
 import { useState } from 'preact/hooks'
-import { legendOf, type MapLayer } from '@terrane/map-style'
+import type { MapLayer } from '@terrane/map-style'
+import { shownColors } from '@terrane/map-style/colors'
 import { Icon } from '../../components/icon.tsx'
 import type { Project } from '../../lib/project.ts'
 import { NumberInput, Option, Slider, TextInput, stripes } from './controls.tsx'
@@ -176,9 +177,7 @@ function LayerRow(props: {
 /** A small sample of a layer's colours. */
 function LayerMark({ layer }: { layer: MapLayer }): JSX.Element {
   if (layer.kind === 'raster') return <Icon name="grid" size={14} />
-  const { color } = layer
-  const colors = color.by === 'one' ? [color.color] : legendOf(color).map((entry) => entry.color)
-  return <span class={`mark ${layer.geometry}`} style={stripes(colors)} aria-hidden="true" />
+  return <span class={`mark ${layer.geometry}`} style={stripes(shownColors(layer))} aria-hidden="true" />
 }
 
 const clamped = (zoom: number) => Math.min(24, Math.max(0, zoom))

@@ -1,33 +1,53 @@
-import type { JSX } from 'preact'
+import { Fragment, type JSX } from 'preact'
+import { CLUSTER_COLOR, heatColors } from '@terrane/map-style/colors'
 import { legendOf, type LegendEntry, type MapLayer, type VectorLayer } from '@terrane/map-style'
 import { formatNumber, formatRange, formatRows } from '../../lib/format.ts'
 import { Swatch } from '../../map/swatch.tsx'
 
 /** The legend of the visible layers, in the colours and opacity of the map. */
 export function Legend({ layers }: { layers: readonly MapLayer[] }): JSX.Element | null {
-  const shown = layers.filter(
-    (layer): layer is VectorLayer => layer.kind === 'vector' && layer.isShown && layer.draw === 'features',
-  )
+  const shown = layers.filter((layer): layer is VectorLayer => layer.kind === 'vector' && layer.isShown)
   if (shown.length === 0) return null
   return (
     <details class="map-legend card" open={innerWidth > 820} aria-label="Legend">
       <summary class="small">Legend</summary>
       {shown.map((layer) => (
-        <LayerLegend key={layer.id} layer={layer} />
+        <Fragment key={layer.id}>
+          {layer.draw === 'heat' && <HeatLegend layer={layer} />}
+          {hasColors(layer) && <LayerLegend layer={layer} />}
+        </Fragment>
       ))}
     </details>
   )
 }
 
+/** Whether a legend names the colours besides those of a heat map; areas and lines of a mixed layer are none. */
+function hasColors({ draw, geometry, color }: VectorLayer): boolean {
+  return draw !== 'heat' || (geometry === 'mixed' && color.by !== 'one')
+}
+
+function HeatLegend({ layer: { title, color } }: { layer: VectorLayer }): JSX.Element {
+  return (
+    <p class="legend-one small" title="From few points to many">
+      <span
+        class="mark"
+        style={{ background: `linear-gradient(90deg, transparent, ${heatColors(color).join(', ')})` }}
+        aria-hidden="true"
+      />
+      <span class="truncate">{title}, from few to many</span>
+    </p>
+  )
+}
+
 function LayerLegend({ layer }: { layer: VectorLayer }): JSX.Element {
-  const { color, title, opacity, geometry } = layer
+  const { color, title, opacity, geometry, draw, filters } = layer
   const swatch = (shade: string) => (
     <Swatch color={shade} form={geometry === 'mixed' ? 'area' : geometry} opacity={opacity} />
   )
   if (color.by === 'one')
     return (
       <p class="legend-one small">
-        {swatch(color.color)} <span class="truncate">{title}</span>
+        {swatch(draw === 'cluster' ? CLUSTER_COLOR : color.color)} <span class="truncate">{title}</span>
       </p>
     )
   const entries = legendOf(color)
@@ -35,7 +55,10 @@ function LayerLegend({ layer }: { layer: VectorLayer }): JSX.Element {
   return (
     <div class="legend-layer">
       <strong class="small truncate">{title}</strong>
-      <span class="small dim truncate">{color.property}</span>
+      <span class="small dim truncate">
+        {color.property}
+        {filters.length > 0 && ', counted before the filter'}
+      </span>
       <ul class="legend" aria-label={`Colours by ${color.property}`}>
         {entries.map((entry, i) => (
           <li key={i} title={formatRows(entry.rows)}>

@@ -34,7 +34,7 @@ export function MapMenu(props: MenuProps): JSX.Element {
       <Button kind="small" disabled={edited.version === 0} onClick={() => setOpen('share')}>
         Share
       </Button>
-      <Menu class="map-menu" label="More" button={<Icon name="more" size={14} />}>
+      <Menu class="map-menu" label="More" button={<Icon name="more" size={20} />}>
         {(close) => {
           const item = (label: string, work: () => void) => (
             <button
@@ -201,9 +201,8 @@ function Versions({ project, kept, edited, onClose }: MenuProps & { onClose: () 
                 <span class="truncate">
                   {version}. {title}
                 </span>
-                <span class="small dim nums">
-                  {version === edited.version ? 'now' : `${formatAgo(savedAt)}, restore`}
-                </span>
+                <span class="small dim nums">{version === edited.version ? 'now' : formatAgo(savedAt)}</span>
+                {version !== edited.version && <span class="link">Restore</span>}
               </button>
             </li>
           ))}

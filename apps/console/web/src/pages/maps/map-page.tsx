@@ -27,13 +27,14 @@ export function EditMapPage({ project, id }: { project: Project; id: string }): 
   if (kept.problem)
     return (
       <div class="page">
+        <h1 class="visually-hidden">Map</h1>
         <ProblemNotice problem={kept.problem} onRetry={kept.reload} />
       </div>
     )
   if (!kept.value) return <Loading what="Opening the map" />
   if (!kept.value.found)
     return (
-      <Empty icon="map" title="There is no such map">
+      <Empty icon="map" title="There is no such map" isPage>
         <Link href={`/p/${project.ref}/maps`}>All maps</Link>
       </Empty>
     )

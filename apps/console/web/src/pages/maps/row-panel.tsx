@@ -77,6 +77,10 @@ function Rows({ project, layer, map }: PanelProps): JSX.Element {
   }
   return (
     <>
+      <div class="row">
+        <Pager offset={offset} count={count} onOffset={setOffset} />
+        {cells.toggle}
+      </div>
       {problem && <ProblemNotice problem={problem} onRetry={retry} />}
       {!rows.value && !problem && <Loading what="Loading rows" />}
       {rows.value && (
@@ -88,10 +92,6 @@ function Rows({ project, layer, map }: PanelProps): JSX.Element {
           editor={cells.editor}
         />
       )}
-      <div class="row">
-        <Pager offset={offset} count={count} onOffset={setOffset} />
-        {cells.toggle}
-      </div>
     </>
   )
 }
