@@ -9,13 +9,17 @@ interface Watcher {
   readonly onChange: (row: JobRow) => void
 }
 
-/** Reports changes of jobs to watchers: one query for all of them, twice a second, while there are any. */
+/**
+ * Reports changes of jobs to watchers: one query for all of them, twice a second and when a job has ended here, while
+ * there are any.
+ */
 export class EventHub {
   readonly #store: JobStore
   readonly #logger: Logger
   readonly #watchers = new Map<string, Set<Watcher>>()
   #timer: NodeJS.Timeout | null = null
   #busy = false
+  #lookAgain = false
 
   constructor(store: JobStore, logger: Logger) {
     this.#store = store
@@ -38,6 +42,13 @@ export class EventHub {
     }
   }
 
+  /** Looks for changes now instead of at the next poll. */
+  look(): void {
+    if (this.#watchers.size === 0) return
+    this.#lookAgain = this.#busy
+    void this.#poll()
+  }
+
   async #poll(): Promise<void> {
     if (this.#busy) return
     this.#busy = true
@@ -56,5 +67,6 @@ export class EventHub {
     } finally {
       this.#busy = false
     }
+    if (this.#lookAgain) this.look()
   }
 }

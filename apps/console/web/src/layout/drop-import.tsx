@@ -143,13 +143,15 @@ async function take(
     const preview = { features, table: `public.${tableNameOf(file.name)}` }
     if (features.length > 0 && !signal.aborted) showDropped(ref, { id, preview, tables: [], rasters: [] })
   }
-  // The upload continues while the preview is read and drawn. A failed preview does not stop the import; a failed
-  // upload does.
-  const [, sent] = await Promise.allSettled([
+  // The upload continues while the preview is read and drawn, and the names of tables are read. A failed preview does
+  // not stop the import; a failed upload does.
+  const [, sent, tables] = await Promise.allSettled([
     drawPreview(),
     uploadFile(ref, file, (percent) => show({ percent: Math.min(99, percent) }), signal),
+    readTables(ref, signal),
   ])
   if (sent.status === 'rejected') throw sent.reason
+  if (tables.status === 'rejected') throw tables.reason
   signal.throwIfAborted()
   const path = sent.value
   // The header of an OpenStreetMap file has its extent.
@@ -162,7 +164,7 @@ async function take(
     onDone()
   } else if (fitting.task === 'ogr2ogrImport') {
     const { storagePath = '{}', tableName = 'data' } = fitting.presets
-    const taken = (await readTables(ref, signal)).map(({ table_name: name }) => name)
+    const taken = tables.value.map(({ table_name: name }) => name)
     const begun = begunTables.get(ref) ?? []
     const freeTable = freeName(tableName, [...taken, ...begun])
     begunTables.set(ref, [...begun, freeTable])

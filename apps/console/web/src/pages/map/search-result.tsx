@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
-import type { EmbeddingTable, Match, Ranking, ScoreUnit, SearchFrom } from '../../lib/embeddings.ts'
+import type { EmbeddingTable, Examples, Match, Ranking, ScoreUnit, SearchFrom } from '../../lib/embeddings.ts'
 import type { Project } from '../../lib/project.ts'
 import { boxOf } from '../../map/box.ts'
 import { thumbnailOf } from '../../map/imagery.ts'
@@ -10,6 +10,7 @@ import { showFocus, showFrom, showMatches, showShade } from '../../map/tiles.ts'
 import { useDrawn } from '../../map/use-drawn.ts'
 import { withExample } from './examples.ts'
 import { MatchList, SimilarityLegend } from './matches.tsx'
+import { SaveLayer } from './save-layer.tsx'
 
 const UNITS: Readonly<Record<ScoreUnit, string>> = {
   similarity: 'cosine similarity',
@@ -27,11 +28,13 @@ interface SearchResultProps {
   readonly found: Ranking | undefined
   readonly hasImagery: boolean
   readonly onFrom: (from: SearchFrom) => void
+  /** Statement with the found tiles from a score on. */
+  readonly sqlOf: (unit: ScoreUnit, least: number) => string
 }
 
 /** The results of a search, coloured on the map and listed. */
 export function SearchResult(props: SearchResultProps): JSX.Element | null {
-  const { project, map, from, before, entry, found, hasImagery, onFrom } = props
+  const { project, map, from, before, entry, found, hasImagery, onFrom, sqlOf } = props
   const [least, setLeast] = useState(-1)
   const [focus, setFocus] = useState<string | null>(null)
   const sides = !before && from && 'like' in from ? from : { like: [], unlike: [] }
@@ -71,6 +74,15 @@ export function SearchResult(props: SearchResultProps): JSX.Element | null {
           onLeast={setLeast}
         />
       )}
+      {found && others.length > 0 && (
+        <SaveLayer
+          projectRef={project.ref}
+          table={entry.table_name}
+          ending={before ? 'changes' : 'alike'}
+          sql={sqlOf(found.unit, Math.max(least, low))}
+          examples={areTwoClasses(sides) ? sides : null}
+        />
+      )}
       <Shade map={map} hasImagery={hasImagery} isShown={others.length > 0 && hasImagery} />
       {others.length > 0 && (
         <MatchList
@@ -88,6 +100,11 @@ export function SearchResult(props: SearchResultProps): JSX.Element | null {
       {found && others.length === 0 && <p class="dim">No other tile to compare with.</p>}
     </>
   )
+}
+
+/** Whether a classifier can learn from examples: both sides have some, with ids that are exact as numbers. */
+function areTwoClasses({ like, unlike }: Examples): boolean {
+  return like.length > 0 && unlike.length > 0 && [...like, ...unlike].every((id) => Number.isSafeInteger(Number(id)))
 }
 
 /** URLs of the pictures of a tile, one per table. */
