@@ -107,10 +107,21 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the story of a map`, () => {
   })
 
   test('examples and counter-examples become classes of all tiles', async () => {
-    const rows = page.getByRole('list', { name: 'Nearest neighbours' }).getByRole('listitem')
-    await click(rows.nth(0).getByRole('button', { name: 'Also like this one' }))
-    await page.getByText('Comparing').waitFor({ state: 'detached' })
-    await click(rows.last().getByRole('button', { name: 'Not like this one' }))
+    const found = () => page.getByText('Comparing').waitFor({ state: 'detached' })
+    await click(page.getByRole('button', { name: /^Also like this one/ }).first())
+    await found()
+    // The lake and the forest are different.
+    for (const [x, y] of [
+      [0.77, 0.27],
+      [0.2, 0.24],
+    ] as const) {
+      acts += 1
+      const box = (await page.locator('.map-box .canvas').boundingBox())!
+      await page.keyboard.down('Alt')
+      await page.mouse.click(box.x + x * box.width, box.y + y * box.height)
+      await page.keyboard.up('Alt')
+      await found()
+    }
     await button('Classify all tiles').waitFor()
     await mapReady(page)
     await step('examples')
@@ -118,6 +129,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the story of a map`, () => {
     await page.getByRole('checkbox', { name: 'Show valley classes' }).waitFor()
     await mapReady(page)
     expect(await page.getByLabel('Colour by').inputValue()).toBe('class')
+    await saved()
     await step('classes')
   })
 

@@ -194,6 +194,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the twelve tasks of a newcome
       await page.getByRole('checkbox', { name: 'Show demo scene alike' }).waitFor()
       await mapReady(page)
       expect(await page.getByLabel('Colour by').inputValue()).toBe('similarity')
+      await saved()
     })
     expect(made).toBeLessThanOrEqual(5)
   })

@@ -31,7 +31,7 @@ export interface RasterInfo {
 const newId = () => uuidv7().slice(-8)
 const ANY_ZOOM = [0, 24] as const
 const WORLD: Box = [-180, -85, 180, 85]
-/** Outlines are thin for layers with more rows. */
+/** Layers with more rows have no outlines at first. */
 const MOST_OUTLINED = 5000
 
 /** A layer of a table with a suggested style: categories by colours, numbers by classes, else one colour. */
@@ -140,11 +140,11 @@ export function readDistribution(
   })
 }
 
-/** Outlines of many small features would cover their colours. */
+/** Outlines of many small features would cover their colours, and take longer to draw than the features. */
 function outlineWidth(color: Coloring | null): number {
   const rows = color?.by === 'number' ? color.rows.reduce((sum, of) => sum + of, 0) : 0
   const known = color?.by === 'category' ? color.values.reduce((sum, of) => sum + of.rows, color.others) : rows
-  return known > MOST_OUTLINED ? 0.2 : 0.8
+  return known > MOST_OUTLINED ? 0 : 0.8
 }
 
 function geometryOf(type: string): VectorLayer['geometry'] {

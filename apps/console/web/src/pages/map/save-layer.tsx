@@ -1,7 +1,8 @@
+import { uuidv7 } from '@terrane/core'
 import type { JSX } from 'preact'
 import { Button, Loading, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { freeName } from '../../lib/dropped.ts'
+import { freeName, giveDropped } from '../../lib/dropped.ts'
 import type { Examples } from '../../lib/embeddings.ts'
 import { endOfJob, submitJob } from '../../lib/jobs.ts'
 import { navigate } from '../../lib/router.tsx'
@@ -21,10 +22,17 @@ interface SaveLayerProps {
   readonly examples: Examples | null
 }
 
-/** Saves the shown tiles as a table, or all tiles with the class of the nearer examples, and opens it as a layer. */
+/**
+ * Saves the shown tiles as a table, or all tiles with a class that is learnt from the examples, and opens it as a layer
+ * of a new map.
+ */
 export function SaveLayer({ projectRef, table, ending, sql, examples }: SaveLayerProps): JSX.Element {
   const { busy, problem, run } = useAction()
-  const open = (name: string) => navigate(`/p/${projectRef}/maps/new?table=public.${name}`)
+  // Like a dropped file, the layer makes a map that is saved.
+  const open = (name: string) => {
+    giveDropped({ id: uuidv7(), tables: [`public.${name}`], rasters: [] }, true)
+    navigate(`/p/${projectRef}/maps/new`)
+  }
   const free = async (wanted: string) => {
     const taken = await readTables(projectRef)
     return freeName(

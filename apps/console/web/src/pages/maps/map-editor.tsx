@@ -47,8 +47,11 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
   const change: LayerChange = (edit, key) => edited.change((now) => ({ ...now, layers: edit(now.layers) }), key)
   const add = (made: readonly MapLayer[]) => {
     if (!made[0]) return
+    const { id } = made[0]
     edited.change((now) => withLayers(now, made))
-    setSelected(made[0].id)
+    // The options read the table, which would delay its first tiles.
+    if (map) void map.once('idle', () => setSelected(id))
+    else setSelected(id)
     setAdding(false)
     show(made[0].bounds)
   }
