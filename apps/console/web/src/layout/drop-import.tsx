@@ -18,6 +18,9 @@ import { useJob } from '../pages/jobs/use-job.ts'
 /** Tables of imports that this page began, by project. Two files that are dropped together may have the same name. */
 const begunTables = new Map<string, readonly string[]>()
 
+/** Formats that the page cannot read, whose features have places: the map opens while they are imported. */
+const HAS_PLACES = /\.(gpkg|fgb|gml|gpx|km[lz]|zip)$/i
+
 interface Progress {
   readonly name: string
   readonly percent: number
@@ -141,7 +144,8 @@ async function take(
   const drawPreview = async () => {
     const features = await previewOf(file)
     const preview = { features, table: `public.${tableNameOf(file.name)}` }
-    if (features.length > 0 && !signal.aborted) showDropped(ref, { id, preview, tables: [], rasters: [] })
+    if ((features.length > 0 || HAS_PLACES.test(file.name)) && !signal.aborted)
+      showDropped(ref, { id, preview, tables: [], rasters: [] })
   }
   // The upload continues while the preview is read and drawn, and the names of tables are read. A failed preview does
   // not stop the import; a failed upload does.

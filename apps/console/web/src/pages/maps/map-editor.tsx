@@ -55,7 +55,7 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
     setAdding(false)
     show(made[0].bounds)
   }
-  const { problem, previews, previewed } = useDropped(project.ref, map, add)
+  const { problem, previews, previewed, isImporting } = useDropped(project.ref, map, add)
   const shown = layers.find(({ id }) => id === selected)
   return (
     <div class="map-page studio">
@@ -81,7 +81,7 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
           <Compare projectRef={project.ref} map={map} document_={document_} pair={pair} onPair={setPair} />
           <Legend layers={[...previews, ...layers]} />
           {clicked.length > 0 && <FeatureCard features={clicked} onClose={() => setClicked([])} />}
-          <Hint previewed={previewed} isEmpty={layers.length === 0} />
+          <Hint {...{ previewed, isImporting }} isEmpty={layers.length === 0} />
         </MapCanvas>
         {shown?.kind === 'vector' && <RowPanel key={shown.id} project={project} layer={shown} map={map} />}
       </div>
@@ -108,11 +108,13 @@ function useOpenedMap(kept: MapDocument) {
   return { map, current, takeMap, show }
 }
 
-function Hint({ previewed, isEmpty }: { previewed: number; isEmpty: boolean }): JSX.Element | null {
-  if (previewed === 0 && !isEmpty) return null
+function Hint(props: { previewed: number; isImporting: boolean; isEmpty: boolean }): JSX.Element | null {
+  const { previewed, isImporting, isEmpty } = props
+  if (!isImporting && !isEmpty) return null
+  const rest = isImporting ? 'Importing …' : 'Drop a file here, or add a layer'
   return (
     <div class="hint-bar" role="status">
-      {previewed > 0 ? `Preview of ${formatNumber(previewed)} features` : 'Drop a file here, or add a layer'}
+      {previewed > 0 ? `Preview of ${formatNumber(previewed)} features` : rest}
     </div>
   )
 }
