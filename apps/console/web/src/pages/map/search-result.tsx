@@ -41,18 +41,7 @@ export function SearchResult(props: SearchResultProps): JSX.Element | null {
   const examples = [...sides.like, ...sides.unlike]
   const others = (found?.matches ?? []).filter(({ id }) => !examples.includes(id))
   const [low, high] = rangeOf(others)
-  useDrawn(
-    map,
-    [found],
-    (to) => showMatches(to, found?.matches ?? [], sides, [low, high]),
-    (to) => showMatches(to, [], sides, [0, 1]),
-  )
-  useEffect(() => {
-    if (map) showFocus(map, examples, focus)
-  }, [map, examples.join(), focus])
-  useEffect(() => {
-    if (map) showFrom(map, least)
-  }, [map, least])
+  useShown(map, { found, sides, range: [low, high], focus, least })
   useEffect(() => {
     setFocus(null)
     setLeast(-1)
@@ -100,6 +89,33 @@ export function SearchResult(props: SearchResultProps): JSX.Element | null {
       {found && others.length === 0 && <p class="dim">No other tile to compare with.</p>}
     </>
   )
+}
+
+/** Draws matches, examples and the selected tile on the map. */
+function useShown(
+  map: MapLibreMap | null,
+  shown: {
+    readonly found: Ranking | undefined
+    readonly sides: Examples
+    readonly range: readonly [number, number]
+    readonly focus: string | null
+    readonly least: number
+  },
+): void {
+  const { found, sides, range, focus, least } = shown
+  const examples = [...sides.like, ...sides.unlike]
+  useDrawn(
+    map,
+    [found],
+    (to) => showMatches(to, found?.matches ?? [], sides, range),
+    (to) => showMatches(to, [], sides, [0, 1]),
+  )
+  useEffect(() => {
+    if (map) showFocus(map, examples, focus)
+  }, [map, examples.join(), focus])
+  useEffect(() => {
+    if (map) showFrom(map, least)
+  }, [map, least])
 }
 
 /** Whether a classifier can learn from examples: both sides have some, with ids that are exact as numbers. */
