@@ -37,12 +37,12 @@ test('the statement of a search selects what it shows, with names and values as 
     latest: false,
   }
   expect(searchSql(asked, 0.25)).toBe(
-    'select id, similarity, geom::geometry(Geometry, 4326) from "geoembeddings"."similarity_search"(' +
+    'select id, similarity, st_multi(geom)::geometry(MultiPolygon, 4326) as geom from "geoembeddings"."similarity_search"(' +
       `table_name => 'o''clock', positive => '{"o''clock":["1"]}'::jsonb, negative => '{"o''clock":["9007199254740993"]}'::jsonb, ` +
       "similarity_threshold => '-1', result_limit => '100', variety => '0.5', include_geom => 'true') where \"similarity\" >= 0.25",
   )
   expect(changesSql({ before: 'a', after: 'b', limit: 20 }, 'change_z', 3)).toBe(
-    'select id, change_z, change_score, geom::geometry(Geometry, 4326) from "geoembeddings"."change_detection"(' +
+    'select id, change_z, change_score, st_multi(geom)::geometry(MultiPolygon, 4326) as geom from "geoembeddings"."change_detection"(' +
       "table_name_1 => 'b', table_name_2 => 'a', result_limit => '20', include_geom => 'true') where \"change_z\" >= 3",
   )
 })

@@ -121,7 +121,7 @@ function rankedSql(name: string, values: object, scores: readonly string[], leas
   const literal = (value: unknown) =>
     typeof value === 'object' ? `${quoteLiteral(JSON.stringify(value))}::jsonb` : quoteLiteral(String(value))
   const list = Object.entries(values).map(([key, value]) => `${key} => ${literal(value)}`)
-  const columns = ['id', ...scores, 'geom::geometry(Geometry, 4326)'].join(', ')
+  const columns = ['id', ...scores, 'st_multi(geom)::geometry(MultiPolygon, 4326) as geom'].join(', ')
   const call = `${qualified('geoembeddings', name)}(${list.join(', ')})`
   return `select ${columns} from ${call} where ${quoteIdentifier(scores[0]!)} >= ${least}`
 }
