@@ -88,6 +88,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the story of a map`, () => {
     await step('raster')
     await click(page.getByRole('checkbox', { name: 'Show valley.tif' }))
     await mapReady(page)
+    expect(await page.getByLabel('Basemap').inputValue()).toMatch(/^basemap_town/)
     await step('basemap')
     await click(page.getByRole('checkbox', { name: 'Show valley.tif' }))
   })
@@ -102,7 +103,8 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the story of a map`, () => {
     const box = (await page.locator('.map-box .canvas').boundingBox())!
     acts += 1
     await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2)
-    await page.getByRole('list', { name: 'Nearest neighbours' }).getByRole('listitem').first().waitFor()
+    const rows = page.getByRole('list', { name: 'Nearest neighbours' }).getByRole('listitem')
+    await expect.poll(() => rows.count()).toBe(50)
     await mapReady(page)
     await step('similar')
   })

@@ -118,12 +118,14 @@ export function changesSql(asked: Comparison, unit: ScoreUnit, least: number): s
 }
 
 function rankedSql(name: string, values: object, scores: readonly string[], least: number): string {
-  const literal = (value: unknown) =>
-    typeof value === 'object' ? `${quoteLiteral(JSON.stringify(value))}::jsonb` : quoteLiteral(String(value))
   const list = Object.entries(values).map(([key, value]) => `${key} => ${literal(value)}`)
   const columns = ['id', ...scores, 'st_multi(geom)::geometry(MultiPolygon, 4326) as geom'].join(', ')
   const call = `${qualified('geoembeddings', name)}(${list.join(', ')})`
   return `select ${columns} from ${call} where ${quoteIdentifier(scores[0]!)} >= ${least}`
+}
+
+function literal(value: unknown): string {
+  return typeof value === 'object' ? `${quoteLiteral(JSON.stringify(value))}::jsonb` : quoteLiteral(String(value))
 }
 
 /** Adds the outlines of tiles to their scores. Tiles without a known outline, such as new ones, are left out. */

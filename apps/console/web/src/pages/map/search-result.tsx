@@ -38,8 +38,8 @@ export function SearchResult(props: SearchResultProps): JSX.Element | null {
   const [least, setLeast] = useState(-1)
   const [focus, setFocus] = useState<string | null>(null)
   const sides = !before && from && 'like' in from ? from : { like: [], unlike: [] }
-  const examples = [...sides.like, ...sides.unlike]
-  const others = (found?.matches ?? []).filter(({ id }) => !examples.includes(id))
+  const examples = new Set([...sides.like, ...sides.unlike])
+  const others = (found?.matches ?? []).filter(({ id }) => !examples.has(id))
   const [low, high] = rangeOf(others)
   useShown(map, { found, sides, range: [low, high], focus, least })
   useEffect(() => {
