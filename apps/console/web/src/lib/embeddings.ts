@@ -125,7 +125,8 @@ function rankedSql(name: string, values: object, scores: readonly string[], leas
 }
 
 function literal(value: unknown): string {
-  return typeof value === 'object' ? `${quoteLiteral(JSON.stringify(value))}::jsonb` : quoteLiteral(String(value))
+  if (typeof value === 'string') return quoteLiteral(value)
+  return quoteLiteral(JSON.stringify(value)) + (typeof value === 'object' ? '::jsonb' : '')
 }
 
 /** Adds the outlines of tiles to their scores. Tiles without a known outline, such as new ones, are left out. */
