@@ -76,7 +76,7 @@ export async function openDeps(config: WorkerConfig, overrides: Overrides = {}):
   const queue = await openQueue({ ...base, ...outside, tasks, onEnqueued: (task) => runner.nudge(task) }, opening)
   const { store, submitter, schedules, webhooks } = queue
   const hub = new EventHub(store, logger)
-  const runner = makeRunner(config, { ...base, ...outside, ...queue, tasks, onRan: () => hub.look() }, overrides)
+  const runner = makeRunner(config, { ...base, ...outside, ...queue, tasks, onRan: (id) => hub.look(id) }, overrides)
   const events = makeDeliverer(config, { ...base, ...outside, ...queue })
   const drain = await startWork(config, { runner, services: [queue.sender, queue.crons, events], logger }, opening)
   observe(config, { registry, database, store, runner, tasks })
@@ -235,7 +235,7 @@ async function openQueue(needs: QueueNeeds, opening: AsyncDisposableStack) {
 
 interface RunnerNeeds extends Base, Outside, Awaited<ReturnType<typeof openQueue>> {
   readonly tasks: readonly Task[]
-  readonly onRan: () => void
+  readonly onRan: (id: string) => void
 }
 
 function makeRunner(config: WorkerConfig, needs: RunnerNeeds, { checkpointMs }: Overrides): Runner {

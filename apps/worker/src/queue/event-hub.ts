@@ -33,7 +33,8 @@ export class EventHub {
     this.#watchers.set(id, set.add(watcher))
     this.#timer ??= setInterval(() => void this.#poll(), POLL_MS)
     return () => {
-      set.delete(watcher)
+      // Called again, it must not remove a later set of the job.
+      if (!set.delete(watcher)) return
       if (set.size === 0) this.#watchers.delete(id)
       if (this.#watchers.size === 0 && this.#timer) {
         clearInterval(this.#timer)
@@ -42,9 +43,9 @@ export class EventHub {
     }
   }
 
-  /** Looks for changes now instead of at the next poll. */
-  look(): void {
-    if (this.#watchers.size === 0) return
+  /** Looks for changes of a watched job now instead of at the next poll. */
+  look(id: string): void {
+    if (!this.#watchers.has(id)) return
     this.#lookAgain = this.#busy
     void this.#poll()
   }
@@ -67,6 +68,8 @@ export class EventHub {
     } finally {
       this.#busy = false
     }
-    if (this.#lookAgain) this.look()
+    if (!this.#lookAgain) return
+    this.#lookAgain = false
+    void this.#poll()
   }
 }

@@ -29,7 +29,7 @@ export interface RunnerOptions extends ExecuteOptions, MaintenanceOptions, JobLe
   /** Maximum jobs of one task that run in this process. */
   readonly concurrency: number
   /** Called after a run of a job here, once its record is written. */
-  readonly onRan?: () => void
+  readonly onRan?: (id: string) => void
 }
 
 interface Run {
@@ -178,7 +178,7 @@ export class Runner {
       clearTimeout(timeout)
       this.#active.delete(claim.id)
       resolve()
-      this.#options.onRan?.()
+      this.#options.onRan?.(claim.id)
     }
   }
 

@@ -155,7 +155,6 @@ async function take(
     readTables(ref, signal),
   ])
   if (sent.status === 'rejected') throw sent.reason
-  if (tables.status === 'rejected') throw tables.reason
   signal.throwIfAborted()
   const path = sent.value
   // The header of an OpenStreetMap file has its extent.
@@ -168,6 +167,7 @@ async function take(
     onDone()
   } else if (fitting.task === 'ogr2ogrImport') {
     const { storagePath = '{}', tableName = 'data' } = fitting.presets
+    if (tables.status === 'rejected') throw tables.reason
     const taken = tables.value.map(({ table_name: name }) => name)
     const begun = begunTables.get(ref) ?? []
     const freeTable = freeName(tableName, [...taken, ...begun])

@@ -62,6 +62,13 @@ export function readTiles(ref: string, table: string, signal?: AbortSignal): Pro
   return request('GET', projectPath(ref, `/rest/v1/${table}?${query}`), undefined, signal)
 }
 
+/** Names of the classifiers that begin with a text of letters, digits and `_`, once per version. */
+export async function readClassifiers(ref: string, beginning: string): Promise<readonly string[]> {
+  const query = new URLSearchParams({ select: 'name', name: `like.${beginning}*` })
+  const found = await request<{ name: string }[]>('GET', projectPath(ref, `/rest/v1/classifiers?${query}`))
+  return found.map(({ name }) => name)
+}
+
 /** A search for tiles. */
 export interface SimilaritySearch {
   readonly table: string

@@ -33,16 +33,16 @@ export function submitJob(ref: string, task: string, body: unknown): Promise<Job
 const LOOK_MS = 500
 
 /** Waits until a job has succeeded. @throws the error of a job that failed or was cancelled */
-export async function endOfJob(ref: string, begun: Job): Promise<Job> {
+export async function endOfJob(ref: string, begun: Job, signal: AbortSignal): Promise<Job> {
   const path = projectPath(ref, `/jobs/${encodeURIComponent(begun.taskName)}/${begun.job_id}`)
   let job = begun
   while (!job.terminal) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
-    job = await request<Job>('GET', path)
+    job = await request<Job>('GET', path, undefined, signal)
   }
   if (job.status === 'success') return job
-  const { code = 'JOB_FAILED', message = 'The job failed' } = job.error ?? {}
-  throw new TerraneError(code, 'invalid', message)
+  const { code = 'JOB_FAILED', message = 'The job failed', hint, details } = job.error ?? {}
+  throw new TerraneError(code, 'invalid', message, { ...(hint && { hint }), ...(details && { details }) })
 }
 
 export function cancelJob(ref: string, job: Job): Promise<Job> {

@@ -63,15 +63,13 @@ export function SearchResult(props: SearchResultProps): JSX.Element | null {
           onLeast={setLeast}
         />
       )}
-      {found && others.length > 0 && (
-        <SaveLayer
-          projectRef={project.ref}
-          table={entry.table_name}
-          ending={before ? 'changes' : 'alike'}
-          sql={sqlOf(found.unit, Math.max(least, low))}
-          examples={areTwoClasses(sides) ? sides : null}
-        />
-      )}
+      <SaveLayer
+        projectRef={project.ref}
+        table={entry.table_name}
+        ending={before ? 'changes' : 'alike'}
+        sql={found && others.length > 0 ? sqlOf(found.unit, Math.max(least, low)) : null}
+        examples={areTwoClasses(sides) ? sides : null}
+      />
       <Shade map={map} hasImagery={hasImagery} isShown={others.length > 0 && hasImagery} />
       {others.length > 0 && (
         <MatchList

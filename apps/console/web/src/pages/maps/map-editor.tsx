@@ -35,7 +35,7 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
   const edited = useMap(project.ref, kept, () => viewOf(current.current))
   const document_ = edited.map
   const { layers } = document_
-  const [selected, setSelected] = useState(layers.length === 1 ? layers[0]!.id : null)
+  const { selected, select, selectOnceDrawn } = useSelected(layers.length === 1 ? layers[0]!.id : null, map)
   const [isAdding, setAdding] = useState(layers.length === 0 && !isDropWaiting())
   const [clicked, setClicked] = useState<readonly ClickedFeature[]>([])
   const { pair, setPair, drawn } = usePair(document_)
@@ -47,11 +47,8 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
   const change: LayerChange = (edit, key) => edited.change((now) => ({ ...now, layers: edit(now.layers) }), key)
   const add = (made: readonly MapLayer[]) => {
     if (!made[0]) return
-    const { id } = made[0]
     edited.change((now) => withLayers(now, made))
-    // The options read the table, which would delay its first tiles.
-    if (map) void map.once('idle', () => setSelected(id))
-    else setSelected(id)
+    selectOnceDrawn(made[0].id)
     setAdding(false)
     show(made[0].bounds)
   }
@@ -68,7 +65,7 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
             project={project}
             layers={layers}
             selected={selected}
-            onSelect={setSelected}
+            onSelect={select}
             onChange={change}
             onLook={(layer) => map && lookAt(map, layer.bounds)}
             onAdd={() => setAdding(true)}
@@ -88,6 +85,24 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
       {isAdding && <AddLayer project={project} onAdd={(layer) => add([layer])} onClose={() => setAdding(false)} />}
     </div>
   )
+}
+
+/** The layer whose options are open. */
+function useSelected(first: string | null, map: MapLibreMap | null) {
+  const [selected, setSelected] = useState(first)
+  const awaited = useRef<string | null>(null)
+  const select = (id: string | null) => {
+    awaited.current = null
+    setSelected(id)
+  }
+  // The options read the table, which would delay its first tiles. A layer that is selected meanwhile stays selected.
+  const selectOnceDrawn = (id: string) => {
+    awaited.current = id
+    const selectNow = () => awaited.current === id && select(id)
+    if (map) void map.once('idle', selectNow)
+    else selectNow()
+  }
+  return { selected, select, selectOnceDrawn }
 }
 
 /** The map of the editor once it is loaded. It shows layers that were added before, or else the stored view. */

@@ -3,7 +3,7 @@ import type { MapLayer } from '@terrane/map-style'
 import { Button, ProblemNotice } from '../../components/basics.tsx'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
-import { formOf, taskFor } from '../../lib/task-for-file.ts'
+import { embeddingOf, formOf } from '../../lib/task-for-file.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { readRaster, type RasterInfo } from '../../map/new-layer.ts'
 import { Choice, NumberInput, Option } from './controls.tsx'
@@ -69,7 +69,7 @@ export function RasterOptions(props: RasterProps & { project: Project }): JSX.El
         </Button>
       )}
       {layer.url.startsWith(STORED) && (
-        <Link class="small" href={formOf(project.ref, taskFor(layer.title, layer.url.slice(STORED.length)))}>
+        <Link class="small" href={formOf(project.ref, embeddingOf(layer.url.slice(STORED.length)))}>
           Find similar places
         </Link>
       )}
