@@ -75,7 +75,8 @@ export async function openDeps(config: WorkerConfig, overrides: Overrides = {}):
   const tasks = overrides.tasks ?? makeTasks(config, { fetch: outside.fetch, ...tools })
   const queue = await openQueue({ ...base, ...outside, tasks, onEnqueued: (task) => runner.nudge(task) }, opening)
   const { store, submitter, schedules, webhooks } = queue
-  const runner = makeRunner(config, { ...base, ...outside, ...queue, tasks }, overrides)
+  const hub = new EventHub(store, logger)
+  const runner = makeRunner(config, { ...base, ...outside, ...queue, tasks, onRan: (id) => hub.look(id) }, overrides)
   const events = makeDeliverer(config, { ...base, ...outside, ...queue })
   const drain = await startWork(config, { runner, services: [queue.sender, queue.crons, events], logger }, opening)
   observe(config, { registry, database, store, runner, tasks })
@@ -99,7 +100,7 @@ export async function openDeps(config: WorkerConfig, overrides: Overrides = {}):
     onHooks: () => void events.look(),
     sealer,
     leastScheduleSeconds: config.minScheduleMinutes * 60,
-    events: new EventHub(store, logger),
+    events: hub,
     checkUrl: checkAddress,
     queries: tools.queries,
     inspector: tools.inspector,
@@ -234,6 +235,7 @@ async function openQueue(needs: QueueNeeds, opening: AsyncDisposableStack) {
 
 interface RunnerNeeds extends Base, Outside, Awaited<ReturnType<typeof openQueue>> {
   readonly tasks: readonly Task[]
+  readonly onRan: (id: string) => void
 }
 
 function makeRunner(config: WorkerConfig, needs: RunnerNeeds, { checkpointMs }: Overrides): Runner {
@@ -250,7 +252,7 @@ function makeRunner(config: WorkerConfig, needs: RunnerNeeds, { checkpointMs }: 
   })
 }
 
-function makeDeliverer(config: WorkerConfig, needs: Omit<RunnerNeeds, 'tasks'>): EventDeliverer {
+function makeDeliverer(config: WorkerConfig, needs: Omit<RunnerNeeds, 'tasks' | 'onRan'>): EventDeliverer {
   const metrics = countEvents(needs.registry)
   return new EventDeliverer({ ...needs, hooks: needs.tableHooks, metrics, workerId: workerIdOf(config) })
 }

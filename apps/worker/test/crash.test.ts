@@ -57,6 +57,14 @@ test(
   },
 )
 
+test('events of a job arrive from a worker that does not run it', { timeout: 200_000 }, async () => {
+  const { body } = await submit(api, 'createGeoEmbeddings', { tableName: 'followed', steps: 3, stepMs: 1 })
+  const events = api.app.inject({ url: body.links.events, headers: HEADERS })
+  const runner = await runners.start()
+  expect((await events).body).toContain('"status":"success"')
+  await runners.end(runner, 'SIGTERM')
+})
+
 test('a job that is cancelled after its worker was killed leaves no folder', { timeout: 200_000 }, async () => {
   const folders = api.env['TERRANE_WORK_DIR']!
   const { body } = await submit(api, 'createGeoEmbeddings', { tableName: 'lost', steps: 1000, stepMs: 100 })

@@ -9,13 +9,17 @@ interface Watcher {
   readonly onChange: (row: JobRow) => void
 }
 
-/** Reports changes of jobs to watchers: one query for all of them, twice a second, while there are any. */
+/**
+ * Reports changes of jobs to watchers: one query for all of them, twice a second and when a job has ended here, while
+ * there are any.
+ */
 export class EventHub {
   readonly #store: JobStore
   readonly #logger: Logger
   readonly #watchers = new Map<string, Set<Watcher>>()
   #timer: NodeJS.Timeout | null = null
   #busy = false
+  #lookAgain = false
 
   constructor(store: JobStore, logger: Logger) {
     this.#store = store
@@ -29,13 +33,21 @@ export class EventHub {
     this.#watchers.set(id, set.add(watcher))
     this.#timer ??= setInterval(() => void this.#poll(), POLL_MS)
     return () => {
-      set.delete(watcher)
+      // Called again, it must not remove a later set of the job.
+      if (!set.delete(watcher)) return
       if (set.size === 0) this.#watchers.delete(id)
       if (this.#watchers.size === 0 && this.#timer) {
         clearInterval(this.#timer)
         this.#timer = null
       }
     }
+  }
+
+  /** Looks for changes of a watched job now instead of at the next poll. */
+  look(id: string): void {
+    if (!this.#watchers.has(id)) return
+    this.#lookAgain = this.#busy
+    void this.#poll()
   }
 
   async #poll(): Promise<void> {
@@ -56,5 +68,8 @@ export class EventHub {
     } finally {
       this.#busy = false
     }
+    if (!this.#lookAgain) return
+    this.#lookAgain = false
+    void this.#poll()
   }
 }

@@ -28,6 +28,8 @@ export interface RunnerOptions extends ExecuteOptions, MaintenanceOptions, JobLe
   readonly tasks: readonly Task[]
   /** Maximum jobs of one task that run in this process. */
   readonly concurrency: number
+  /** Called after a run of a job here, once its record is written. */
+  readonly onRan?: (id: string) => void
 }
 
 interface Run {
@@ -176,6 +178,7 @@ export class Runner {
       clearTimeout(timeout)
       this.#active.delete(claim.id)
       resolve()
+      this.#options.onRan?.(claim.id)
     }
   }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { serveAlone, serveZip } from '../support/alone-page.ts'
-import { CHROMIUM, Watch, mapReady, screenshot, seriousViolations, startBrowser } from '../support/browser.ts'
+import { CHROMIUM, Watch, dropFile, mapReady, screenshot, seriousViolations, startBrowser } from '../support/browser.ts'
 import { START_TIMEOUT_MS, startStack, type RunningStack } from '../support/stack.ts'
 
 const without = CHROMIUM === undefined ? 'SKIPPED: there is no browser at CHROMIUM_PATH or /usr/bin/chromium. ' : ''
@@ -34,7 +34,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
     await page.goto(`${stack.consoleUrl}/p/local/maps`)
     await page.getByText('No map yet').waitFor()
     await watch.expecting(/409/, async () => {
-      await drop('districts.geojson', districts())
+      await dropFile(page, 'districts.geojson', Buffer.from(districts()))
       await page.getByRole('checkbox', { name: 'Show districts' }).waitFor()
     })
     // The map was zoomed to the layer.
@@ -186,9 +186,9 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
   })
 
   test('two rasters are compared up to a line that keys move, and the second map is gone at the end', async () => {
-    const scene = (await readFile(join(stack.home, 'data', 'demo-scene.tif'))).toString('base64')
+    const scene = await readFile(join(stack.home, 'data', 'demo-scene.tif'))
     for (const name of ['before.tif', 'after.tif']) {
-      await drop(name, scene, 'base64')
+      await dropFile(page, name, scene)
       await page.getByRole('checkbox', { name: `Show ${name}` }).waitFor()
     }
     await page.getByRole('button', { name: 'Compare two rasters' }).click()
@@ -333,8 +333,8 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
   test('a raster dropped on another page is saved without a click, and a public map says that it is not public', async () => {
     await page.goto(`${stack.consoleUrl}/p/local/jobs`)
     await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor()
-    const scene = (await readFile(join(stack.home, 'data', 'demo-scene.tif'))).toString('base64')
-    await drop('scene.tif', scene, 'base64')
+    const scene = await readFile(join(stack.home, 'data', 'demo-scene.tif'))
+    await dropFile(page, 'scene.tif', scene)
     await page.getByRole('checkbox', { name: 'Show scene.tif' }).waitFor()
     await saved()
     await page.getByRole('button', { name: 'Share' }).click()
@@ -382,18 +382,6 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
     const key = stack.keys['serviceRoleKey']!
     const headers = { apikey: key, authorization: `Bearer ${key}`, 'accept-profile': profile }
     return fetch(stack.urls.origin + path, { headers })
-  }
-
-  async function drop(name: string, content: string, encoding: 'utf8' | 'base64' = 'utf8'): Promise<void> {
-    const data = await page.evaluateHandle(
-      ([fileName, base64]) => {
-        const transfer = new DataTransfer()
-        transfer.items.add(new File([Uint8Array.from(atob(base64!), (char) => char.charCodeAt(0))], fileName!))
-        return transfer
-      },
-      [name, Buffer.from(content, encoding).toString('base64')],
-    )
-    for (const event of ['dragover', 'drop']) await page.dispatchEvent('main', event, { dataTransfer: data })
   }
 })
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { serveAlone } from '../support/alone-page.ts'
-import { CHROMIUM, Watch, mapReady, screenshot, startBrowser } from '../support/browser.ts'
+import { CHROMIUM, Watch, dropFile, mapReady, screenshot, startBrowser } from '../support/browser.ts'
 import { ROOT } from '../support/pages.ts'
 import { START_TIMEOUT_MS, startStack, type RunningStack } from '../support/stack.ts'
 
@@ -65,7 +65,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the twelve tasks of a newcome
 
   test('see a CSV', async () => {
     const made = await task('see a CSV', async () => {
-      await drop('shops.csv', Buffer.from(shops()))
+      await dropFile(page, 'shops.csv', Buffer.from(shops()))
       await page.getByRole('checkbox', { name: 'Show shops' }).waitFor()
       await mapReady(page)
       expect(await page.getByLabel('Colour by').inputValue()).toBe('kind')
@@ -128,10 +128,10 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the twelve tasks of a newcome
 
   test('join a CSV to districts', async () => {
     const made = await task('join a CSV to districts', async () => {
-      await drop('districts.geojson', Buffer.from(districts()))
+      await dropFile(page, 'districts.geojson', Buffer.from(districts()))
       await page.getByRole('checkbox', { name: 'Show districts' }).waitFor()
       await saved()
-      await drop('incomes.csv', Buffer.from(incomes()))
+      await dropFile(page, 'incomes.csv', Buffer.from(incomes()))
       // The table that shares a column with the file is chosen, and so is the column.
       await button('Ask').waitFor()
       expect(await page.getByLabel('Rows of').inputValue()).toBe('public.districts')
@@ -159,6 +159,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the twelve tasks of a newcome
       await click(button('Ask'))
       await page.getByRole('columnheader', { name: 'shops_count' }).waitFor()
       await click(button('Map'))
+      await page.getByRole('list', { name: 'Colours by shops_count' }).waitFor()
       await mapReady(page)
     })
     expect(made).toBeLessThanOrEqual(7)
@@ -175,26 +176,34 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the twelve tasks of a newcome
     expect(made).toBeLessThanOrEqual(4)
   })
 
-  test('find alike', async () => {
-    const made = await task('find alike', async () => {
+  test('find alike and save', async () => {
+    const made = await task('find alike and save', async () => {
       await click(link('Maps'))
       await click(link('Explore embeddings'))
-      await choose(page.getByLabel('Embedding table'), 'demo_scene')
+      // The only table is chosen.
+      await page.getByText('Click a tile to find similar ones').waitFor()
       await page.getByText('Loading tiles').waitFor({ state: 'detached' })
       await mapReady(page)
       const box = (await page.locator('.map-box .canvas').boundingBox())!
       clicks += 1
       await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2)
       await page.getByRole('list', { name: 'Nearest neighbours' }).getByRole('listitem').first().waitFor()
+      await mapReady(page)
+      await screenshot(page, 'task-find-alike')
+      await click(button('Save as layer'))
+      await page.getByRole('checkbox', { name: 'Show demo scene alike' }).waitFor()
+      await mapReady(page)
+      expect(await page.getByLabel('Colour by').inputValue()).toBe('similarity')
+      await saved()
     })
-    expect(made).toBeLessThanOrEqual(4)
+    expect(made).toBeLessThanOrEqual(5)
   })
 
   test('compare two dates', async () => {
     const made = await task('compare two dates', async () => {
       const scene = await readFile(join(stack.home, 'data', 'demo-scene.tif'))
       for (const name of ['spring.tif', 'autumn.tif']) {
-        await drop(name, scene)
+        await dropFile(page, name, scene)
         await page.getByRole('checkbox', { name: `Show ${name}` }).waitFor()
       }
       await click(button('Compare two rasters'))
@@ -226,7 +235,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the twelve tasks of a newcome
 
   test('tiles of a town', async () => {
     const made = await task('tiles of a town', async () => {
-      await drop('town.osm.pbf', await readFile(join(stack.home, 'data', 'demo-town.osm.pbf')))
+      await dropFile(page, 'town.osm.pbf', await readFile(join(stack.home, 'data', 'demo-town.osm.pbf')))
       await page.getByText('km², 5 positions').waitFor()
       await click(button('Start the job'))
       await page.locator('.page-head .badge', { hasText: /Done|Ended with/ }).waitFor()
@@ -239,18 +248,6 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the twelve tasks of a newcome
     })
     expect(made).toBeLessThanOrEqual(4)
   })
-
-  async function drop(name: string, content: Buffer): Promise<void> {
-    const data = await page.evaluateHandle(
-      ([fileName, base64]) => {
-        const transfer = new DataTransfer()
-        transfer.items.add(new File([Uint8Array.from(atob(base64!), (char) => char.charCodeAt(0))], fileName!))
-        return transfer
-      },
-      [name, content.toString('base64')],
-    )
-    for (const event of ['dragover', 'drop']) await page.dispatchEvent('main', event, { dataTransfer: data })
-  }
 })
 
 const WEST = 11.58

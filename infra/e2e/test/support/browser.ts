@@ -10,6 +10,7 @@ export const CHROMIUM = [process.env['CHROMIUM_PATH'], '/usr/bin/chromium', '/us
 )
 
 const SCREENSHOTS = fileURLToPath(new URL('../../../../out/screenshots/', import.meta.url))
+const PICTURES = fileURLToPath(new URL('../../../../docs/images/', import.meta.url))
 
 /** Longest wait for a page. It only detects hangs, because a busy machine takes a minute for a map. */
 const PATIENCE_MS = 300_000
@@ -82,6 +83,26 @@ export async function seriousViolations(page: Page): Promise<string[]> {
 export async function screenshot(page: Page, name: string): Promise<void> {
   await mkdir(SCREENSHOTS, { recursive: true })
   await page.screenshot({ path: `${SCREENSHOTS}${name}.png` })
+}
+
+/** A screenshot that `TERRANE_PICTURES=1` also writes into the documentation. */
+export async function picture(page: Page, name: string): Promise<void> {
+  await screenshot(page, name)
+  if (process.env['TERRANE_PICTURES'] !== '1') return
+  await page.screenshot({ path: `${PICTURES}${name}.jpg`, type: 'jpeg', quality: 70 })
+}
+
+/** Drops a file on the page. */
+export async function dropFile(page: Page, name: string, content: Uint8Array): Promise<void> {
+  const data = await page.evaluateHandle(
+    ([fileName, base64]) => {
+      const transfer = new DataTransfer()
+      transfer.items.add(new File([Uint8Array.from(atob(base64!), (char) => char.charCodeAt(0))], fileName!))
+      return transfer
+    },
+    [name, Buffer.from(content).toString('base64')],
+  )
+  for (const event of ['dragover', 'drop']) await page.dispatchEvent('main', event, { dataTransfer: data })
 }
 
 /** Waits until the map of the page is drawn. */

@@ -18,6 +18,9 @@ import { useJob } from '../pages/jobs/use-job.ts'
 /** Tables of imports that this page began, by project. Two files that are dropped together may have the same name. */
 const begunTables = new Map<string, readonly string[]>()
 
+/** Formats that the page cannot read, whose features have places: the map opens while they are imported. */
+const HAS_PLACES = /\.(gpkg|fgb|gml|gpx|km[lz]|zip)$/i
+
 interface Progress {
   readonly name: string
   readonly percent: number
@@ -141,13 +144,15 @@ async function take(
   const drawPreview = async () => {
     const features = await previewOf(file)
     const preview = { features, table: `public.${tableNameOf(file.name)}` }
-    if (features.length > 0 && !signal.aborted) showDropped(ref, { id, preview, tables: [], rasters: [] })
+    if ((features.length > 0 || HAS_PLACES.test(file.name)) && !signal.aborted)
+      showDropped(ref, { id, preview, tables: [], rasters: [] })
   }
-  // The upload continues while the preview is read and drawn. A failed preview does not stop the import; a failed
-  // upload does.
-  const [, sent] = await Promise.allSettled([
+  // The upload continues while the preview is read and drawn, and the names of tables are read. A failed preview does
+  // not stop the import; a failed upload does.
+  const [, sent, tables] = await Promise.allSettled([
     drawPreview(),
     uploadFile(ref, file, (percent) => show({ percent: Math.min(99, percent) }), signal),
+    readTables(ref, signal),
   ])
   if (sent.status === 'rejected') throw sent.reason
   signal.throwIfAborted()
@@ -162,7 +167,8 @@ async function take(
     onDone()
   } else if (fitting.task === 'ogr2ogrImport') {
     const { storagePath = '{}', tableName = 'data' } = fitting.presets
-    const taken = (await readTables(ref, signal)).map(({ table_name: name }) => name)
+    if (tables.status === 'rejected') throw tables.reason
+    const taken = tables.value.map(({ table_name: name }) => name)
     const begun = begunTables.get(ref) ?? []
     const freeTable = freeName(tableName, [...taken, ...begun])
     begunTables.set(ref, [...begun, freeTable])

@@ -2,7 +2,10 @@
 export interface Dropped {
   /** Id of the drop. Its tables and rasters replace its preview; empty ones remove it after a failure. */
   readonly id: string
-  /** Features that are shown until the tables exist, and the name `schema.table` that they will have. */
+  /**
+   * Features that are shown until the tables exist, and the name `schema.table` that they will have. No features when the
+   * page cannot read the file.
+   */
   readonly preview?: { readonly features: readonly GeoJSON.Feature[]; readonly table: string }
   readonly tables: readonly string[]
   /** Sources of rasters in the notation of `/raster/v1`. */

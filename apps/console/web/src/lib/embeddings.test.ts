@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { rankedChanges, withOutlines } from './embeddings.ts'
+import { changesSql, rankedChanges, searchSql, withOutlines } from './embeddings.ts'
 
 const geom = { type: 'Polygon' as const, coordinates: [] }
 const change = (id: string, z: number | null, score: number) => ({ id, change_z: z, change_score: score, geom })
@@ -26,4 +26,23 @@ test('scores take the outlines that are on the map, and a tile without one is le
   expect(withOutlines(found, new Map([['9007199254740993', square]]))).toEqual([
     { id: '9007199254740993', score: 0.9, geom: square },
   ])
+})
+
+test('the statement of a search selects what it shows, with names and values as literals', () => {
+  const asked = {
+    table: "o'clock",
+    from: { like: ['1'], unlike: ['9007199254740993'] },
+    limit: 500,
+    varied: true,
+    latest: false,
+  }
+  expect(searchSql(asked, 0.25)).toBe(
+    'select id, similarity, st_multi(geom)::geometry(MultiPolygon, 4326) as geom from "geoembeddings"."similarity_search"(' +
+      `table_name => 'o''clock', positive => '{"o''clock":["1"]}'::jsonb, negative => '{"o''clock":["9007199254740993"]}'::jsonb, ` +
+      "similarity_threshold => '-1', result_limit => '100', variety => '0.5', include_geom => 'true') where \"similarity\" >= 0.25",
+  )
+  expect(changesSql({ before: 'a', after: 'b', limit: 20 }, 'change_z', 3)).toBe(
+    'select id, change_z, change_score, st_multi(geom)::geometry(MultiPolygon, 4326) as geom from "geoembeddings"."change_detection"(' +
+      "table_name_1 => 'b', table_name_2 => 'a', result_limit => '20', include_geom => 'true') where \"change_z\" >= 3",
+  )
 })

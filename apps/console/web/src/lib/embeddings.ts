@@ -1,3 +1,4 @@
+import { qualified, quoteIdentifier, quoteLiteral } from '@terrane/core/sql-text'
 import { projectPath, request } from './api.ts'
 
 /** An embedding table, as the catalogue describes it. */
@@ -61,6 +62,13 @@ export function readTiles(ref: string, table: string, signal?: AbortSignal): Pro
   return request('GET', projectPath(ref, `/rest/v1/${table}?${query}`), undefined, signal)
 }
 
+/** Names of the classifiers that begin with a text of letters, digits and `_`, once per version. */
+export async function readClassifiers(ref: string, beginning: string): Promise<readonly string[]> {
+  const query = new URLSearchParams({ select: 'name', name: `like.${beginning}*` })
+  const found = await request<{ name: string }[]>('GET', projectPath(ref, `/rest/v1/classifiers?${query}`))
+  return found.map(({ name }) => name)
+}
+
 /** A search for tiles. */
 export interface SimilaritySearch {
   readonly table: string
@@ -78,12 +86,18 @@ export interface SimilaritySearch {
  * The most similar tiles in descending order, or with `varied` some that differ from each other; the examples are
  * included.
  */
-export async function search(
-  ref: string,
-  { table, from, limit, varied, latest, outlines }: SimilaritySearch,
-  signal?: AbortSignal,
-): Promise<Ranking> {
-  const body = {
+export async function search(ref: string, asked: SimilaritySearch, signal?: AbortSignal): Promise<Ranking> {
+  const { outlines } = asked
+  const body = { ...searchArguments(asked), include_geom: outlines === null }
+  const columns = outlines ? 'id::text,score:similarity' : 'id::text,score:similarity,geom'
+  const path = projectPath(ref, `/rest/v1/rpc/similarity_search?select=${columns}`)
+  const found = await request<Match[]>('POST', path, body, signal)
+  return { unit: 'similarity', matches: outlines ? withOutlines(found, outlines) : found }
+}
+
+/** Arguments of `similarity_search`. */
+function searchArguments({ table, from, limit, varied, latest }: Omit<SimilaritySearch, 'outlines'>) {
+  return {
     table_name: table,
     ...('like' in from
       ? { positive: { [table]: from.like }, negative: { [table]: from.unlike } }
@@ -92,12 +106,34 @@ export async function search(
     result_limit: varied ? Math.min(limit, MAX_VARIED) : limit,
     ...(varied && { variety: VARIETY }),
     ...(latest && { latest }),
-    include_geom: outlines === null,
   }
-  const columns = outlines ? 'id::text,score:similarity' : 'id::text,score:similarity,geom'
-  const path = projectPath(ref, `/rest/v1/rpc/similarity_search?select=${columns}`)
-  const found = await request<Match[]>('POST', path, body, signal)
-  return { unit: 'similarity', matches: outlines ? withOutlines(found, outlines) : found }
+}
+
+/**
+ * A statement with the tiles of a search, their scores and their shapes in degrees.
+ *
+ * @param least lowest score
+ */
+export function searchSql(asked: Omit<SimilaritySearch, 'outlines'>, least: number): string {
+  return rankedSql('similarity_search', { ...searchArguments(asked), include_geom: true }, ['similarity'], least)
+}
+
+/** A statement with the most changed tiles between two tables, their scores and their shapes in degrees. */
+export function changesSql(asked: Comparison, unit: ScoreUnit, least: number): string {
+  const scores = unit === 'change_z' ? ['change_z', 'change_score'] : ['change_score']
+  return rankedSql('change_detection', changeArguments(asked), scores, least)
+}
+
+function rankedSql(name: string, values: object, scores: readonly string[], least: number): string {
+  const list = Object.entries(values).map(([key, value]) => `${key} => ${literal(value)}`)
+  const columns = ['id', ...scores, 'st_multi(geom)::geometry(MultiPolygon, 4326) as geom'].join(', ')
+  const call = `${qualified('geoembeddings', name)}(${list.join(', ')})`
+  return `select ${columns} from ${call} where ${quoteIdentifier(scores[0]!)} >= ${least}`
+}
+
+function literal(value: unknown): string {
+  if (typeof value === 'string') return quoteLiteral(value)
+  return quoteLiteral(JSON.stringify(value)) + (typeof value === 'object' ? '::jsonb' : '')
 }
 
 /** Adds the outlines of tiles to their scores. Tiles without a known outline, such as new ones, are left out. */
@@ -141,15 +177,21 @@ export interface Change {
   readonly geom: GeoJSON.Polygon
 }
 
+/** A comparison of two tables of the same place. */
+export interface Comparison {
+  readonly before: string
+  readonly after: string
+  readonly limit: number
+}
+
+function changeArguments({ before, after, limit }: Comparison) {
+  return { table_name_1: after, table_name_2: before, result_limit: limit, include_geom: true }
+}
+
 /** The most changed tiles between two tables of the same place, in descending order. */
-export async function changes(
-  ref: string,
-  { before, after, limit }: { readonly before: string; readonly after: string; readonly limit: number },
-  signal?: AbortSignal,
-): Promise<Ranking> {
-  const body = { table_name_1: after, table_name_2: before, result_limit: limit, include_geom: true }
+export async function changes(ref: string, asked: Comparison, signal?: AbortSignal): Promise<Ranking> {
   const path = projectPath(ref, '/rest/v1/rpc/change_detection?select=id::text,change_z,change_score,geom')
-  return rankedChanges(await request<Change[]>('POST', path, body, signal))
+  return rankedChanges(await request<Change[]>('POST', path, changeArguments(asked), signal))
 }
 
 /** Changes with the score that they are ordered by: `change_z`, or `change_score` where no pair has one. */

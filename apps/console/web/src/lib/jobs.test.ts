@@ -1,5 +1,10 @@
-import { expect, test } from 'vitest'
-import { jobSources, jobWarnings, type Job } from './jobs.ts'
+import { afterEach, expect, test, vi } from 'vitest'
+import { endOfJob, jobSources, jobWarnings, type Job } from './jobs.ts'
+
+afterEach(() => {
+  vi.unstubAllGlobals()
+  vi.useRealTimers()
+})
 
 const ended = (result: Job['result'], status: Job['status'] = 'success') => ({ status, result }) as Job
 
@@ -47,4 +52,27 @@ test('a table of many files says how many are in it, and which are not and why',
     unnamed: 0,
   })
   expect(jobSources(ended({ rows: 8 }))).toBeNull()
+})
+
+const running = { job_id: 'a', taskName: 'trainClassifier', status: 'running', terminal: false, error: null }
+
+test('the end of a failed job is its error, with the remedy', async () => {
+  const error = { code: 'CLASSES_NEEDED', message: 'Two classes are needed', hint: 'Give examples.', details: null }
+  vi.stubGlobal('fetch', async () => Response.json({ ...running, status: 'failed', terminal: true, error }))
+  vi.useFakeTimers({ shouldAdvanceTime: true, advanceTimeDelta: 500 })
+  const end = endOfJob('demo', running as Job, new AbortController().signal)
+  await expect(end).rejects.toMatchObject({ code: 'CLASSES_NEEDED', hint: 'Give examples.', details: null })
+})
+
+test('a page that was left looks for the end of a job no more', async () => {
+  const left = new AbortController()
+  const signals: unknown[] = []
+  vi.stubGlobal('fetch', async (_: string, { signal }: RequestInit) => {
+    signals.push(signal)
+    left.abort()
+    signal?.throwIfAborted()
+  })
+  vi.useFakeTimers({ shouldAdvanceTime: true, advanceTimeDelta: 500 })
+  await expect(endOfJob('demo', running as Job, left.signal)).rejects.toThrow(/aborted/)
+  expect(signals).toEqual([left.signal])
 })

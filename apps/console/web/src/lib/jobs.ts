@@ -1,4 +1,5 @@
 import type { EmbeddingsResult, Job, JobWarning } from '@terrane/contracts'
+import { TerraneError } from '@terrane/core'
 import { formatNumber } from './format.ts'
 import { projectPath, request } from './api.ts'
 
@@ -26,6 +27,22 @@ export function readJobs(
 
 export function submitJob(ref: string, task: string, body: unknown): Promise<Job> {
   return request('POST', projectPath(ref, `/jobs/${encodeURIComponent(task)}`), body)
+}
+
+/** Interval of looks for the end of a job. */
+const LOOK_MS = 500
+
+/** Waits until a job has succeeded. @throws the error of a job that failed or was cancelled */
+export async function endOfJob(ref: string, begun: Job, signal: AbortSignal): Promise<Job> {
+  const path = projectPath(ref, `/jobs/${encodeURIComponent(begun.taskName)}/${begun.job_id}`)
+  let job = begun
+  while (!job.terminal) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    job = await request<Job>('GET', path, undefined, signal)
+  }
+  if (job.status === 'success') return job
+  const { code = 'JOB_FAILED', message = 'The job failed', hint, details } = job.error ?? {}
+  throw new TerraneError(code, 'invalid', message, { ...(hint && { hint }), ...(details && { details }) })
 }
 
 export function cancelJob(ref: string, job: Job): Promise<Job> {

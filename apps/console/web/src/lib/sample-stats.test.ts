@@ -48,4 +48,10 @@ test('a file is coloured by its kinds, or by a telling number', async () => {
   const others = rows.map(({ name, id }) => ({ name, id, lat: id, id_2: id, income: id * 2 }))
   expect(await of(others)).toMatchObject({ by: 'number', property: 'income' })
   expect(await of(rows.map(({ name, id }) => ({ name, id, lon: id })))).toBeNull()
+  // A count has few values, and is still a number.
+  expect(await of(rows.map(({ kind, id }) => ({ kind, shops_count: id % 3 })))).toMatchObject({
+    by: 'number',
+    property: 'shops_count',
+    starts: [0, 1, 2],
+  })
 })

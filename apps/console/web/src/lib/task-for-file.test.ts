@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { taskFor } from './task-for-file.ts'
+import { embeddingOf, taskFor } from './task-for-file.ts'
 
 test('imagery is embedded, anything else imported, from where it lies in storage', () => {
   expect(taskFor('a.TIF', 'uploads/1/a.TIF')).toMatchObject({
@@ -7,6 +7,18 @@ test('imagery is embedded, anything else imported, from where it lies in storage
     presets: { storagePath: '{"bucket":"uploads","path":"1/a.TIF"}', tableName: 'a' },
   })
   expect(taskFor('a.geojson', 'uploads/1/a.geojson').task).toBe('ogr2ogrImport')
+})
+
+test('a raster is embedded whatever the ending of its name', () => {
+  expect(embeddingOf('uploads/1/scene')).toEqual({
+    task: 'createGeoEmbeddings',
+    label: 'Embed the imagery',
+    presets: {
+      storagePath: '{"bucket":"uploads","path":"1/scene"}',
+      tableName: 'scene',
+      modelName: 'builtin-texture-spectral-v2',
+    },
+  })
 })
 
 test('map data are imported where they lie, over the area that their header states', () => {

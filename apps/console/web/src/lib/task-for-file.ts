@@ -2,6 +2,17 @@ import { tableNameOf, boxRing } from '@terrane/core'
 import type { Box } from '../map/graticule.ts'
 import { BUILT_IN_MODEL } from './models.ts'
 
+/** The task that embeds a raster, with values for form fields. @param path path in storage, its bucket first */
+export function embeddingOf(path: string, tableName = tableNameOf(path)) {
+  const presets = { storagePath: JSON.stringify(placeOf(path)), tableName, modelName: BUILT_IN_MODEL }
+  return { task: 'createGeoEmbeddings', label: 'Embed the imagery', presets }
+}
+
+function placeOf(path: string) {
+  const [bucket, ...key] = path.split('/')
+  return { bucket, path: key.join('/') }
+}
+
 /** Task for a file by its extension, with values for form fields. `extent`: bounding box of OSM data. */
 export function taskFor(
   name: string,
@@ -9,9 +20,7 @@ export function taskFor(
   extent: Box | null = null,
 ): { task: string; label: string; presets: Record<string, string> } {
   const tableName = tableNameOf(name)
-  const [bucket, ...key] = path.split('/')
-  const place = { bucket, path: key.join('/') }
-  const storagePath = JSON.stringify(place)
+  const place = placeOf(path)
   if (/\.(osm|pbf)(\.(gz|bz2|xml))?$/i.test(name)) {
     const presets = {
       areaName: name.slice(0, name.indexOf('.')),
@@ -20,14 +29,9 @@ export function taskFor(
     }
     return { task: 'osmImportArea', label: 'Import the map data', presets }
   }
-  if (/\.tiff?$/i.test(name)) {
-    return {
-      task: 'createGeoEmbeddings',
-      label: 'Embed the imagery',
-      presets: { storagePath, tableName, modelName: BUILT_IN_MODEL },
-    }
-  }
-  return { task: 'ogr2ogrImport', label: 'Import the file', presets: { storagePath, tableName } }
+  if (/\.tiff?$/i.test(name)) return embeddingOf(path, tableName)
+  const presets = { storagePath: JSON.stringify(place), tableName }
+  return { task: 'ogr2ogrImport', label: 'Import the file', presets }
 }
 
 /** URL of the form of a suitable task, with its fields filled in. */

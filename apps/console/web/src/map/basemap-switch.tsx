@@ -15,6 +15,7 @@ import {
   type ShownBasemap,
 } from './basemap.ts'
 import { readLayers } from '../lib/layers.ts'
+import { showGraticule } from './engine.ts'
 import { keepNamesOnTop } from './names-on-top.ts'
 
 type ProjectBasemap = `${typeof BASEMAP_ARCHIVE}${string}`
@@ -44,6 +45,7 @@ export function BasemapSwitch(props: { map: MapLibreMap; projectRef: string; dar
   const settled = isSettled(asked) && isSettled(archives)
   useDrawnBasemap(map, settled, { ref: projectRef, basemap: shown, own, dark })
   useEffect(() => keepNamesOnTop(map), [map])
+  useEffect(() => showGraticule(map, !names.includes(nameOf(shown))), [map, shown, names.length])
   const isBeyond = useIsBeyond(map, WORLD_ZOOM)
   return (
     <div class="basemap-switch">

@@ -78,6 +78,12 @@ export function setMapTheme(map: MapLibreMap, dark: boolean): void {
   map.setPaintProperty('graticule-labels', 'text-halo-color', colors.halo)
 }
 
+/** Shows or hides the meridians and parallels, which would cross the streets of a basemap. */
+export function showGraticule(map: MapLibreMap, isShown: boolean): void {
+  for (const id of ['graticule-lines', 'graticule-labels'])
+    map.setLayoutProperty(id, 'visibility', isShown ? 'visible' : 'none')
+}
+
 /** The archive at a URL of this origin, opened once and shared with its tiles. */
 export function openArchive(path: string): PMTiles {
   const url = new URL(path, location.href).href

@@ -32,7 +32,8 @@ export async function firstColoring(
     const { type, distinct, rows, missing } = stats
     // Most features would have the colour of no value.
     if (missing > rows / 2) continue
-    if (type === 'Number' && distinct > MOST_CATEGORIES) return numberColoring(name, stats)
+    const least = TELLING.test(name) ? 1 : MOST_CATEGORIES
+    if (type === 'Number' && distinct > least) return numberColoring(name, stats)
     if (type !== 'Number' && distinct > 1 && distinct <= MOST_CATEGORIES && rows > distinct)
       return categoryColoring(name, stats, 'vivid')
   }

@@ -31,7 +31,7 @@ export interface RasterInfo {
 const newId = () => uuidv7().slice(-8)
 const ANY_ZOOM = [0, 24] as const
 const WORLD: Box = [-180, -85, 180, 85]
-/** Outlines are thin for layers with more rows. */
+/** Layers with more rows have no outlines at first. */
 const MOST_OUTLINED = 5000
 
 /** A layer of a table with a suggested style: categories by colours, numbers by classes, else one colour. */
@@ -41,9 +41,14 @@ export async function tableLayer(ref: string, table: string, signal?: AbortSigna
     attribution = '',
     vector_layers: [about],
   } = await readTileJson(ref, table, signal)
-  const statsOf = (name: string) => readStats(ref, table, name, signal)
+  let rows = 0
+  const statsOf = async (name: string) => {
+    const stats = await readStats(ref, table, name, signal)
+    rows = stats.rows
+    return stats
+  }
   const color = await firstColoring(about?.fields ?? {}, statsOf).catch(() => null)
-  return featureLayer({ table, bounds, attribution, geometry: geometryOf(about?.geometry_type ?? ''), color })
+  return featureLayer({ table, bounds, attribution, geometry: geometryOf(about?.geometry_type ?? ''), color }, rows)
 }
 
 /** The layer that features of a file will have once they are a table, with the style by their values. */
@@ -52,12 +57,13 @@ export async function previewLayer(table: string, features: readonly GeoJSON.Fea
   const kinds = [...new Set(features.map(({ geometry }) => geometryOf(geometry.type)))]
   const geometry = kinds.length === 1 ? kinds[0]! : 'mixed'
   const bounds = boxOf(features.flatMap((feature) => positionsOf(feature.geometry))) ?? WORLD
-  return featureLayer({ table, bounds, attribution: '', geometry, color })
+  return featureLayer({ table, bounds, attribution: '', geometry, color }, features.length)
 }
 
-/** A layer with the suggested style of its geometry; `color` null is one colour by its name. */
+/** A layer with the suggested style of its geometry; `color` null is one colour; `rows` 0 when no column was counted. */
 function featureLayer(
   about: Pick<VectorLayer, 'table' | 'bounds' | 'attribution' | 'geometry'> & { readonly color: Coloring | null },
+  rows: number,
 ): VectorLayer {
   const { table, geometry, color } = about
   return {
@@ -71,7 +77,8 @@ function featureLayer(
     draw: 'features',
     color: color ?? { by: 'one', color: layerColor(table) },
     size: geometry === 'line' ? 2 : 5,
-    outline: { color: '#ffffff', width: geometry === 'line' ? 0 : outlineWidth(color) },
+    // Outlines of many small features would cover their colours, and take longer to draw than the features.
+    outline: { color: '#ffffff', width: geometry === 'line' || rows > MOST_OUTLINED ? 0 : 0.8 },
     label: null,
     filters: [],
   }
@@ -138,13 +145,6 @@ export function readDistribution(
     ...args,
     ...(breaks && { p_breaks: breaks }),
   })
-}
-
-/** Outlines of many small features would cover their colours. */
-function outlineWidth(color: Coloring | null): number {
-  const rows = color?.by === 'number' ? color.rows.reduce((sum, of) => sum + of, 0) : 0
-  const known = color?.by === 'category' ? color.values.reduce((sum, of) => sum + of.rows, color.others) : rows
-  return known > MOST_OUTLINED ? 0.2 : 0.8
 }
 
 function geometryOf(type: string): VectorLayer['geometry'] {

@@ -7,9 +7,12 @@ import {
   MAX_TILES,
   MAX_VARIED,
   changes,
+  changesSql,
   readTiles,
   search,
+  searchSql,
   type EmbeddingTable,
+  type ScoreUnit,
   type SearchFrom,
 } from '../../lib/embeddings.ts'
 import { formatNumber } from '../../lib/format.ts'
@@ -90,15 +93,13 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
   const asked = before
     ? `change ${before} ${table} ${count}`
     : from && `search ${table} ${JSON.stringify(from)} ${count} ${varied} ${latest}`
+  const wish = { table, from: from ?? { like: [], unlike: [] }, limit: count, varied, latest }
+  const compared = before ? { before, after: table, limit: count } : null
   const found = useResource(asked, (signal) =>
-    before
-      ? changes(project.ref, { before, after: table, limit: count }, signal)
-      : search(
-          project.ref,
-          { table, from: from ?? { like: [], unlike: [] }, limit: count, varied, latest, outlines },
-          signal,
-        ),
+    compared ? changes(project.ref, compared, signal) : search(project.ref, { ...wish, outlines }, signal),
   )
+  const sqlOf = (unit: ScoreUnit, least: number) =>
+    compared ? changesSql(compared, unit, least) : searchSql(wish, least)
   const imagery = useResource(entry.kind === 'geo' ? `imagery ${project.ref} ${table}` : null, (signal) =>
     readImagery(project.ref, table, signal),
   )
@@ -131,7 +132,7 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
       />
       {found.problem && <ProblemNotice problem={found.problem} onRetry={found.reload} />}
       {found.loading && <Loading what="Comparing" />}
-      <SearchResult {...props} found={found.value} hasImagery={Boolean(imagery.value)} />
+      <SearchResult {...props} {...{ sqlOf }} found={found.value} hasImagery={Boolean(imagery.value)} />
     </>
   )
 }

@@ -62,7 +62,7 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
     <div class="map-page">
       <div class="side">
         <header>
-          <h1>Explore embeddings</h1>
+          <h1>{table === null && layer !== null ? 'Explore archives' : 'Explore embeddings'}</h1>
         </header>
         <div class="scroll">
           <EmbeddingsSection

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
-import type { EmbeddingTable, Match, Ranking, ScoreUnit, SearchFrom } from '../../lib/embeddings.ts'
+import type { EmbeddingTable, Examples, Match, Ranking, ScoreUnit, SearchFrom } from '../../lib/embeddings.ts'
 import type { Project } from '../../lib/project.ts'
 import { boxOf } from '../../map/box.ts'
 import { thumbnailOf } from '../../map/imagery.ts'
@@ -10,6 +10,7 @@ import { showFocus, showFrom, showMatches, showShade } from '../../map/tiles.ts'
 import { useDrawn } from '../../map/use-drawn.ts'
 import { withExample } from './examples.ts'
 import { MatchList, SimilarityLegend } from './matches.tsx'
+import { SaveLayer } from './save-layer.tsx'
 
 const UNITS: Readonly<Record<ScoreUnit, string>> = {
   similarity: 'cosine similarity',
@@ -27,29 +28,20 @@ interface SearchResultProps {
   readonly found: Ranking | undefined
   readonly hasImagery: boolean
   readonly onFrom: (from: SearchFrom) => void
+  /** Statement with the found tiles from a score on. */
+  readonly sqlOf: (unit: ScoreUnit, least: number) => string
 }
 
 /** The results of a search, coloured on the map and listed. */
 export function SearchResult(props: SearchResultProps): JSX.Element | null {
-  const { project, map, from, before, entry, found, hasImagery, onFrom } = props
+  const { project, map, from, before, entry, found, hasImagery, onFrom, sqlOf } = props
   const [least, setLeast] = useState(-1)
   const [focus, setFocus] = useState<string | null>(null)
   const sides = !before && from && 'like' in from ? from : { like: [], unlike: [] }
-  const examples = [...sides.like, ...sides.unlike]
-  const others = (found?.matches ?? []).filter(({ id }) => !examples.includes(id))
+  const examples = new Set([...sides.like, ...sides.unlike])
+  const others = (found?.matches ?? []).filter(({ id }) => !examples.has(id))
   const [low, high] = rangeOf(others)
-  useDrawn(
-    map,
-    [found],
-    (to) => showMatches(to, found?.matches ?? [], sides, [low, high]),
-    (to) => showMatches(to, [], sides, [0, 1]),
-  )
-  useEffect(() => {
-    if (map) showFocus(map, examples, focus)
-  }, [map, examples.join(), focus])
-  useEffect(() => {
-    if (map) showFrom(map, least)
-  }, [map, least])
+  useShown(map, { found, sides, range: [low, high], focus, least })
   useEffect(() => {
     setFocus(null)
     setLeast(-1)
@@ -71,6 +63,13 @@ export function SearchResult(props: SearchResultProps): JSX.Element | null {
           onLeast={setLeast}
         />
       )}
+      <SaveLayer
+        projectRef={project.ref}
+        table={entry.table_name}
+        ending={before ? 'changes' : 'alike'}
+        sql={found && others.length > 0 ? sqlOf(found.unit, Math.max(least, low)) : null}
+        examples={areTwoClasses(sides) ? sides : null}
+      />
       <Shade map={map} hasImagery={hasImagery} isShown={others.length > 0 && hasImagery} />
       {others.length > 0 && (
         <MatchList
@@ -88,6 +87,38 @@ export function SearchResult(props: SearchResultProps): JSX.Element | null {
       {found && others.length === 0 && <p class="dim">No other tile to compare with.</p>}
     </>
   )
+}
+
+/** Draws matches, examples and the selected tile on the map. */
+function useShown(
+  map: MapLibreMap | null,
+  shown: {
+    readonly found: Ranking | undefined
+    readonly sides: Examples
+    readonly range: readonly [number, number]
+    readonly focus: string | null
+    readonly least: number
+  },
+): void {
+  const { found, sides, range, focus, least } = shown
+  const examples = [...sides.like, ...sides.unlike]
+  useDrawn(
+    map,
+    [found],
+    (to) => showMatches(to, found?.matches ?? [], sides, range),
+    (to) => showMatches(to, [], sides, [0, 1]),
+  )
+  useEffect(() => {
+    if (map) showFocus(map, examples, focus)
+  }, [map, examples.join(), focus])
+  useEffect(() => {
+    if (map) showFrom(map, least)
+  }, [map, least])
+}
+
+/** Whether a classifier can learn from examples: both sides have some, with ids that are exact as numbers. */
+function areTwoClasses({ like, unlike }: Examples): boolean {
+  return like.length > 0 && unlike.length > 0 && [...like, ...unlike].every((id) => Number.isSafeInteger(Number(id)))
 }
 
 /** URLs of the pictures of a tile, one per table. */

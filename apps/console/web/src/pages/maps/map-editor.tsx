@@ -35,7 +35,7 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
   const edited = useMap(project.ref, kept, () => viewOf(current.current))
   const document_ = edited.map
   const { layers } = document_
-  const [selected, setSelected] = useState(layers.length === 1 ? layers[0]!.id : null)
+  const { selected, select, selectOnceDrawn } = useSelected(layers.length === 1 ? layers[0]!.id : null, map)
   const [isAdding, setAdding] = useState(layers.length === 0 && !isDropWaiting())
   const [clicked, setClicked] = useState<readonly ClickedFeature[]>([])
   const { pair, setPair, drawn } = usePair(document_)
@@ -48,11 +48,11 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
   const add = (made: readonly MapLayer[]) => {
     if (!made[0]) return
     edited.change((now) => withLayers(now, made))
-    setSelected(made[0].id)
+    selectOnceDrawn(made[0].id)
     setAdding(false)
     show(made[0].bounds)
   }
-  const { problem, previews, previewed } = useDropped(project.ref, map, add)
+  const { problem, previews, previewed, isImporting } = useDropped(project.ref, map, add)
   const shown = layers.find(({ id }) => id === selected)
   return (
     <div class="map-page studio">
@@ -65,7 +65,7 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
             project={project}
             layers={layers}
             selected={selected}
-            onSelect={setSelected}
+            onSelect={select}
             onChange={change}
             onLook={(layer) => map && lookAt(map, layer.bounds)}
             onAdd={() => setAdding(true)}
@@ -78,13 +78,31 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
           <Compare projectRef={project.ref} map={map} document_={document_} pair={pair} onPair={setPair} />
           <Legend layers={[...previews, ...layers]} />
           {clicked.length > 0 && <FeatureCard features={clicked} onClose={() => setClicked([])} />}
-          <Hint previewed={previewed} isEmpty={layers.length === 0} />
+          <Hint {...{ previewed, isImporting }} isEmpty={layers.length === 0} />
         </MapCanvas>
         {shown?.kind === 'vector' && <RowPanel key={shown.id} project={project} layer={shown} map={map} />}
       </div>
       {isAdding && <AddLayer project={project} onAdd={(layer) => add([layer])} onClose={() => setAdding(false)} />}
     </div>
   )
+}
+
+/** The layer whose options are open. */
+function useSelected(first: string | null, map: MapLibreMap | null) {
+  const [selected, setSelected] = useState(first)
+  const awaited = useRef<string | null>(null)
+  const select = (id: string | null) => {
+    awaited.current = null
+    setSelected(id)
+  }
+  // The options read the table, which would delay its first tiles. A layer that is selected meanwhile stays selected.
+  const selectOnceDrawn = (id: string) => {
+    awaited.current = id
+    const selectNow = () => awaited.current === id && select(id)
+    if (map) void map.once('idle', selectNow)
+    else selectNow()
+  }
+  return { selected, select, selectOnceDrawn }
 }
 
 /** The map of the editor once it is loaded. It shows layers that were added before, or else the stored view. */
@@ -105,11 +123,13 @@ function useOpenedMap(kept: MapDocument) {
   return { map, current, takeMap, show }
 }
 
-function Hint({ previewed, isEmpty }: { previewed: number; isEmpty: boolean }): JSX.Element | null {
-  if (previewed === 0 && !isEmpty) return null
+function Hint(props: { previewed: number; isImporting: boolean; isEmpty: boolean }): JSX.Element | null {
+  const { previewed, isImporting, isEmpty } = props
+  if (!isImporting && !isEmpty) return null
+  const rest = isImporting ? 'Importing …' : 'Drop a file here, or add a layer'
   return (
     <div class="hint-bar" role="status">
-      {previewed > 0 ? `Preview of ${formatNumber(previewed)} features` : 'Drop a file here, or add a layer'}
+      {previewed > 0 ? `Preview of ${formatNumber(previewed)} features` : rest}
     </div>
   )
 }

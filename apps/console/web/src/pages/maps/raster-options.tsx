@@ -2,6 +2,8 @@ import type { JSX } from 'preact'
 import type { MapLayer } from '@terrane/map-style'
 import { Button, ProblemNotice } from '../../components/basics.tsx'
 import type { Project } from '../../lib/project.ts'
+import { Link } from '../../lib/router.tsx'
+import { embeddingOf, formOf } from '../../lib/task-for-file.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { readRaster, type RasterInfo } from '../../map/new-layer.ts'
 import { Choice, NumberInput, Option } from './controls.tsx'
@@ -10,6 +12,8 @@ type RasterLayer = Extract<MapLayer, { readonly kind: 'raster' }>
 
 /** Colormap names of `/raster/v1`. */
 const COLORMAPS = ['viridis', 'magma', 'cividis', 'turbo', 'ylgnbu', 'rdbu', 'spectral']
+/** Beginning of the addresses of rasters in storage. */
+const STORED = 'storage://'
 const CHANNELS = ['Red', 'Green', 'Blue']
 const SHOWN = [
   ['mix', 'Mix of three bands'],
@@ -63,6 +67,11 @@ export function RasterOptions(props: RasterProps & { project: Project }): JSX.El
         <Button kind="small" onClick={byHistogram}>
           Stretch by the histogram
         </Button>
+      )}
+      {layer.url.startsWith(STORED) && (
+        <Link class="small" href={formOf(project.ref, embeddingOf(layer.url.slice(STORED.length)))}>
+          Find similar places
+        </Link>
       )}
     </>
   )

@@ -21,6 +21,8 @@ export interface DroppedState {
   /** Layers of features that are shown until their tables exist, and the number of these features. */
   readonly previews: readonly VectorLayer[]
   readonly previewed: number
+  /** True while a dropped file is imported. */
+  readonly isImporting: boolean
 }
 
 /** Shows the first features of dropped files while they are imported, then adds their tables and rasters as layers. */
@@ -31,12 +33,14 @@ export function useDropped(
 ): DroppedState {
   const [problem, setProblem] = useState<Problem | null>(null)
   const [previews, setPreviews] = useState<ReadonlyMap<string, Preview>>(new Map())
+  const [importing, setImporting] = useState<ReadonlySet<string>>(new Set())
   const latest = useRef({ map, onLayers })
   latest.current = { map, onLayers }
   useEffect(() => {
     const withdrawn = new Set<string>()
     const withdraw = (id: string, layers: readonly MapLayer[]) => {
       withdrawn.add(id)
+      setImporting((now) => new Set([...now].filter((other) => other !== id)))
       setPreviews((now) => new Map([...now].filter(([other]) => other !== id)))
       const { map: shown } = latest.current
       if (shown) removeOnceDrawn(shown, sourceOf(id), layers)
@@ -45,6 +49,8 @@ export function useDropped(
       const { id, preview } = dropped
       if (preview) {
         const { features, table } = preview
+        setImporting((now) => new Set([...now, id]))
+        if (features.length === 0) return
         const show = (layer: VectorLayer) => {
           if (!withdrawn.has(id)) setPreviews((now) => new Map([...now, [id, { features, layer }]]))
         }
@@ -75,6 +81,7 @@ export function useDropped(
     problem,
     previews: all.map(({ layer }) => layer),
     previewed: all.reduce((sum, { features }) => sum + features.length, 0),
+    isImporting: importing.size > 0,
   }
 }
 

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Loading, ProblemNotice, Segmented } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { RowTable } from '../../components/row-table.tsx'
@@ -99,10 +99,12 @@ const SHOWN = [
 function Result({ project, result }: { project: Project; result: SqlResult }): JSX.Element {
   const [shown, setShown] = useState<'table' | 'map'>('table')
   const { rows, more, estimate, columns } = result
-  const features = featuresOf(result)
+  const features = useMemo(() => featuresOf(result), [result])
   const hasMap = features.features.length > 0
+  const box = useRef<HTMLElement>(null)
+  useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), [result, shown])
   return (
-    <section class="card sql-result" aria-label="Result">
+    <section ref={box} class="card sql-result" aria-label="Result">
       <header>
         <h2>
           {more && 'The first '}
