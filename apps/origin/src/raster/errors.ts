@@ -90,6 +90,6 @@ export const tileOutside = defineError(
   'not_found',
   () => 'The raster has no valid pixel at this place.',
   () => ({
-    hint: 'info names the bounds of the raster. Pixels of nodata, and those whose expression is not finite, are not valid.',
+    hint: 'info has the bounds of the raster. A pixel is not valid if it is nodata, or if its expression gives no finite number.',
   }),
 )

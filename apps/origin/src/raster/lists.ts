@@ -82,7 +82,8 @@ function colormapRoutes(app: Http): void {
     if (format === 'json') {
       return Object.fromEntries(Array.from({ length: 256 }, (_, i) => [i, [...colors.subarray(4 * i, 4 * i + 4)]]))
     }
-    const isUpright = oneOf('orientation', query.get('orientation') ?? 'horizontal', ['horizontal', 'vertical']) === 'vertical' // prettier-ignore
+    const isUpright =
+      oneOf('orientation', query.get('orientation') ?? 'horizontal', ['horizontal', 'vertical']) === 'vertical'
     const size = (name: string, otherwise: number) => integer(name, query.get(name) ?? String(otherwise), 1, 2048)
     const [width, height] = [size('width', isUpright ? 20 : 256), size('height', isUpright ? 256 : 20)]
     const ramp = { raw: { width: isUpright ? 1 : 256, height: isUpright ? 256 : 1, channels: 4 } } as const
@@ -137,28 +138,43 @@ function tileSet(request: FastifyRequest, { bounds }: { readonly bounds: Bounds 
     title: set,
     dataType: 'map',
     crs: crsOf(set),
-    boundingBox: { lowerLeft: [west, south], upperRight: [east, north], crs: 'http://www.opengis.net/def/crs/OGC/1.3/CRS84' },
+    boundingBox: {
+      lowerLeft: [west, south],
+      upperRight: [east, north],
+      crs: 'http://www.opengis.net/def/crs/OGC/1.3/CRS84',
+    },
     links: [
-      { rel: 'item', href: template.replace('{z}', '{tileMatrix}').replace('{y}', '{tileRow}').replace('{x}', '{tileCol}'), templated: true, type: 'image/png' },
+      {
+        rel: 'item',
+        href: template.replace('{z}', '{tileMatrix}').replace('{y}', '{tileRow}').replace('{x}', '{tileCol}'),
+        templated: true,
+        type: 'image/png',
+      },
       { ...linkTo(request, `tileMatrixSets/${set}`), rel: 'http://www.opengis.net/def/rel/ogc/1.0/tiling-scheme' },
     ],
-  } // prettier-ignore
+  }
 }
 
 type Bounds = readonly [number, number, number, number]
 
 /** Rows and columns of the tiles that show a raster, by zoom. */
-function limitsOf(set: TileSet, [west, south, east, north]: Bounds, zooms: { minzoom: number; maxzoom: number }): object[] {
+function limitsOf(
+  set: TileSet,
+  [west, south, east, north]: Bounds,
+  zooms: { minzoom: number; maxzoom: number },
+): object[] {
   const { plane, left, top, side, columns, rows } = TILE_SETS[set]
   const edge = side / 2
-  const yOf = (lat: number) => (plane === 'lnglat' ? lat : (Math.asinh(Math.tan((lat * Math.PI) / 180)) * edge) / Math.PI)
+  const yOf = (lat: number) =>
+    plane === 'lnglat' ? lat : (Math.asinh(Math.tan((lat * Math.PI) / 180)) * edge) / Math.PI
   const xOf = (lng: number) => (plane === 'lnglat' ? lng : (lng / 180) * edge)
   // Over the antimeridian the columns on both sides are those of the whole world.
   const [first, last] = west > east ? [-180, 180] : [west, east]
   return Array.from({ length: Math.min(zooms.maxzoom, MAX_ZOOM) - zooms.minzoom + 1 }, (_, i) => {
     const zoom = zooms.minzoom + i
     const span = side / 2 ** zoom
-    const at = (distance: number, count: number) => Math.max(0, Math.min(count * 2 ** zoom - 1, Math.floor(distance / span)))
+    const at = (distance: number, count: number) =>
+      Math.max(0, Math.min(count * 2 ** zoom - 1, Math.floor(distance / span)))
     return {
       tileMatrix: String(zoom),
       minTileRow: at(top - yOf(north), rows),
@@ -167,4 +183,4 @@ function limitsOf(set: TileSet, [west, south, east, north]: Bounds, zooms: { min
       maxTileCol: at(xOf(last) - left, columns),
     }
   })
-} // prettier-ignore
+}

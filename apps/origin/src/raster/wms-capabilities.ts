@@ -86,7 +86,10 @@ function extents({ bounds, ownBounds, epsg }: RasterDescription, isNew: boolean)
     isNew
       ? `<EX_GeographicBoundingBox><westBoundLongitude>${west}</westBoundLongitude><eastBoundLongitude>${east}</eastBoundLongitude><southBoundLatitude>${south}</southBoundLatitude><northBoundLatitude>${north}</northBoundLatitude></EX_GeographicBoundingBox>`
       : `<LatLonBoundingBox minx="${west}" miny="${south}" maxx="${east}" maxy="${north}"/>`,
-    ...covered.map(([name, [minx, miny, maxx, maxy]]) => `<BoundingBox ${tag}="${name}" minx="${minx}" miny="${miny}" maxx="${maxx}" maxy="${maxy}"/>`), // prettier-ignore
+    ...covered.map(
+      ([name, [minx, miny, maxx, maxy]]) =>
+        `<BoundingBox ${tag}="${name}" minx="${minx}" miny="${miny}" maxx="${maxx}" maxy="${maxy}"/>`,
+    ),
   ].join('')
 }
 

@@ -27,7 +27,9 @@ export function placeFields([x, a, b, y, c, d]: Affine, crs: CodedCrs | GeoNumbe
     .toSorted(([one], [other]) => one - other)
   const doubles = keys.filter(([key]) => isDouble(key)).map(([, value]) => value)
   let at = 0
-  const entries = keys.flatMap(([key, value]) => (isDouble(key) ? [key, TAG.geoDoubleParams, 1, at++] : [key, 0, 1, value])) // prettier-ignore
+  const entries = keys.flatMap(([key, value]) =>
+    isDouble(key) ? [key, TAG.geoDoubleParams, 1, at++] : [key, 0, 1, value],
+  )
   return [
     { tag: TAG.modelTransformation, type: 'double', values: [a, b, 0, x, c, d, 0, y, 0, 0, 0, 0, 0, 0, 0, 1] },
     shortField(TAG.geoKeyDirectory, [1, 1, 0, keys.length, ...entries]),
@@ -41,5 +43,9 @@ const HORIZONTAL: ReadonlySet<number> = new Set(Object.values(KEY).filter((key) 
 /** Whether a key has a number that is not a code: sizes of units, axes of ellipsoids, and parameters of projections. */
 function isDouble(key: number): boolean {
   const isSize = key === KEY.angularUnitSize || key === KEY.linearUnitSize || key === KEY.primeMeridianLng
-  return isSize || (key >= KEY.semiMajor && key <= KEY.inverseFlattening) || (key >= KEY.standardParallel1 && key <= KEY.straightVerticalPole) // prettier-ignore
+  return (
+    isSize ||
+    (key >= KEY.semiMajor && key <= KEY.inverseFlattening) ||
+    (key >= KEY.standardParallel1 && key <= KEY.straightVerticalPole)
+  )
 }

@@ -82,7 +82,7 @@ function sentinel2({ properties, bands }: StacItem, text: string): string[] {
   const ofName = Number(/_N(\d{4})_/.exec(text)?.[1]) / 100
   const baseline = stated === undefined ? ofName : Number(stated)
   const isOffset = baseline >= 4
-  // A product of another processing than the one that is stated.
+  // The name of the product and its stated baseline disagree.
   const isOther = !Number.isNaN(ofName) && ofName >= 4 !== isOffset
   if (!Number.isNaN(baseline))
     return [`sentinel-2-${level}${isOffset ? '-offset' : ''}`, ...(isOther ? [UNCERTAIN] : [])]

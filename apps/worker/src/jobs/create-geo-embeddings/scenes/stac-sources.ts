@@ -127,7 +127,7 @@ function rasterOf(value: unknown, index: number, { stac, base, at, channels }: I
   const datetime = instantOf(item.datetime)
   if (datetime === null && item.datetime !== null) {
     throw stacUnusable({
-      why: `item ${item.id} has the time ${item.datetime.slice(0, 60)}, which is no time of RFC 3339`,
+      why: `item ${item.id} has the time ${item.datetime.slice(0, 60)}, which is not a valid time of RFC 3339`,
       at,
     })
   }
