@@ -238,6 +238,18 @@ describe('conditions that are not read', () => {
     expect(warned(gate, 'auto', 'D1')).toBeUndefined()
   })
 
+  it.each(['x', 'B'])('is told of a ford on node %s, which cuts no way', async (node) => {
+    const sizeOf = ({ network }: AsciiTown): unknown => {
+      const { nodes, edges } = factsOf(network)
+      return { nodes, edges }
+    }
+    const town = await square({}, { [node]: { ford: 'stepping_stones' } })
+    expect(warned(town)).toEqual([`904 "ford=stepping_stones"${NOTE}`])
+    expect(warned(town, 'auto', 'DF')).toBeUndefined()
+    expect(factsOf(town.network).unread).toEqual([{ tag: 'ford=stepping_stones', count: 1 }])
+    expect(sizeOf(town)).toEqual(sizeOf(await square({})))
+  })
+
   it('is told to the modes that it speaks of, in its direction', async () => {
     const lorries = await square({ 'hgv:forward:conditional': 'no @ (sunset-sunrise)' })
     expect([warned(lorries), warned(lorries, 'truck')?.length, warned(lorries, 'truck', 'ED')]).toEqual([

@@ -118,11 +118,10 @@ describe('what is not read is said in the warnings of a route', () => {
     [{ highway: 'tertiary', low_emission_zone: 'yes' }, ['low_emission_zone=yes']],
   ])('%j: %j', (tags, want) => expect(said(tags)).toEqual(want))
 
-  it('an unknown barrier, unless an access tag says who passes, and a ford', () => {
+  it('an unknown barrier, unless an access tag says who passes', () => {
     const unread = (tags: Tags): string[] => nodeUnread(new Map(Object.entries(tags))).map(({ text }) => text)
     expect(unread({ barrier: 'moat' })).toEqual(['barrier=moat'])
     expect(unread({ barrier: 'moat', access: 'yes' })).toEqual([])
     expect(unread({ barrier: 'cattle_grid' })).toEqual([])
-    expect(unread({ ford: 'stepping_stones' })).toEqual(['ford=stepping_stones'])
   })
 })

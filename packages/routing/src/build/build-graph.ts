@@ -154,6 +154,12 @@ function assemble(
   const wayOf = (edge: number): WayFacts => network.ways.facts(links.way[edges.link[edge]!]!)
   const factsOf = (node: number): ReturnType<NodeIndex['facts']> =>
     nodes.facts(network.junctions.node[edges.junction[node]!]!)
+  const factsAlong = function* (edge: number): Generator<ReturnType<NodeIndex['facts']>> {
+    const link = edges.link[edge]!
+    for (let i = links.firstPoint[link]! + 1; i < links.firstPoint[link + 1]! - 1; i++) {
+      yield nodes.facts(links.points[i]!)
+    }
+  }
   const texts = new TextTable()
   const names = new NameTable(texts)
   const edgeNames = Uint32Array.from(edges.head, (_, edge) => {
@@ -190,7 +196,7 @@ function assemble(
   const signs = signTable(signInputs, texts)
   const limits = limitTable(edges, wayOf)
   const timed = timedTable(edges, wayOf, texts)
-  const unread = unreadTable(unreadTurns, { edges, factsOf, textOf, wayFactsOf: wayOf, ...lookup })
+  const unread = unreadTable(unreadTurns, { edges, factsOf, factsAlong, textOf, wayFactsOf: wayOf, ...lookup })
   return {
     nodeLon: edges.nodeLon,
     nodeLat: edges.nodeLat,

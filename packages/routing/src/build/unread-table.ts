@@ -10,6 +10,8 @@ interface UnreadInputs {
   readonly edges: EdgeTable
   readonly wayFactsOf: (edge: number) => WayFacts
   readonly factsOf: (node: number) => NodeFacts
+  /** The facts of the points between the ends of an edge. */
+  readonly factsAlong: (edge: number) => Iterable<NodeFacts>
   readonly nodeOf: (id: number) => number
   readonly edgesOf: (way: number) => readonly number[]
   readonly textOf: (text: string) => number
@@ -18,7 +20,7 @@ interface UnreadInputs {
 /** Unsupported conditions by edge and node, from ways, barriers and turn restrictions. */
 export function unreadTable(
   turns: readonly UnreadTurn[],
-  { edges, wayFactsOf, factsOf, nodeOf, edgesOf, textOf }: UnreadInputs,
+  { edges, wayFactsOf, factsOf, factsAlong, nodeOf, edgesOf, textOf }: UnreadInputs,
 ): Pick<GraphArrays, 'unreadPlace' | 'unreadModes' | 'unreadText'> {
   const found: { place: number; modes: number; text: number }[] = []
   const add = (place: number, { modes, text }: UnreadTag): void => void found.push({ place, modes, text: textOf(text) })
@@ -26,8 +28,12 @@ export function unreadTable(
   for (let edge = 0; edge < firstNode; edge++) {
     const against = edges.forward[edge] === 1 ? BACKWARD : FORWARD
     for (const tag of wayFactsOf(edge).unread) if (!tag.text.includes(against)) add(edge, tag)
+    for (const { ford } of factsAlong(edge)) for (const tag of ford) add(edge, tag)
   }
-  for (let node = 0; node < edges.nodeCount; node++) for (const tag of factsOf(node).unread) add(firstNode + node, tag)
+  for (let node = 0; node < edges.nodeCount; node++) {
+    const { unread, ford } = factsOf(node)
+    for (const tag of [...unread, ...ford]) add(firstNode + node, tag)
+  }
   for (const turn of turns) {
     const node = Number.isNaN(turn.viaNode) ? -1 : nodeOf(turn.viaNode)
     if (node >= 0) add(firstNode + node, turn)

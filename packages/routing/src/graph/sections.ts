@@ -1,7 +1,7 @@
 import { notAGraph } from '../errors.ts'
 
 const MAGIC = 0x4e525254 // "TRRN", little-endian
-const VERSION = 14
+const VERSION = 15
 export const HEADER_BYTES = 16
 /** Header word for a checksum by the storage; zero without one. */
 const CHECKSUM_WORD = 3

@@ -3,7 +3,7 @@ import { type Barrier, barrierKind, MODE_LAWS, MOTOR, PASSES } from '../access-l
 import { closes, decisionOf, namedModes, verdictOf, withWheelchair } from './decide.ts'
 import { type Tags, WHEELCHAIR } from './values.ts'
 import { withExceptions, withUsualKeys } from './exceptions.ts'
-import { nodeUnread, type UnreadTag } from './unread.ts'
+import { fordUnread, nodeUnread, type UnreadTag } from './unread.ts'
 import { type NodeSize, nodeSizes } from './way-limits.ts'
 import { gateHours, type NodeHours } from './way-timed.ts'
 import { parts } from './way-names.ts'
@@ -26,6 +26,8 @@ export interface NodeFacts {
   readonly opensAtTimes: boolean
   /** Conditions of the node that are not supported. */
   readonly unread: readonly UnreadTag[]
+  /** The tag of a ford, which is not supported either. */
+  readonly ford: readonly UnreadTag[]
   /** Whether ways are cut here because of a barrier, a sign or similar. */
   readonly splits: boolean
   readonly signal: DirectedSign
@@ -65,6 +67,7 @@ export function nodeFacts(said: Tags): NodeFacts {
     hours,
     opensAtTimes: opened !== 0,
     unread,
+    ford: fordUnread(said),
     splits:
       kind !== null ||
       sizes.length + hours.length + unread.length > 0 ||

@@ -86,14 +86,18 @@ function unreadKeys(tags: Tags): UnreadTag[] {
   })
 }
 
+/** A ford on a node, which cuts no way: a cut adds a node, and numbers of nodes decide what an island is. */
+export function fordUnread(tags: Tags): UnreadTag[] {
+  return unreadKeys(tags).filter(({ text }) => text.startsWith('ford='))
+}
+
 /**
  * Conditional cases of a barrier that are not completely supported, unknown access values, an unknown kind of barrier,
- * opening hours that cannot be parsed, and fords.
+ * and opening hours that cannot be parsed.
  */
 export function nodeUnread(tags: Tags): UnreadTag[] {
   const barrier = tags.get('barrier')
-  const ford = unreadKeys(tags).filter(({ text }) => text.startsWith('ford='))
-  if (barrier === undefined && !hasConditions(tags)) return ford
+  if (barrier === undefined && !hasConditions(tags)) return []
   const hours = openingHours(tags)
   const isHoursRead = hours === undefined || isFullyRead([hours])
   const conditional = ACCESS_KEYS.flatMap((key): UnreadTag[] => {
@@ -106,7 +110,7 @@ export function nodeUnread(tags: Tags): UnreadTag[] {
   // With an access tag, the kind of the barrier does not matter.
   const isUnknown = barrier !== undefined && isUnknownBarrier(barrier) && !ACCESS_KEYS.some((key) => tags.has(key))
   const kind = isUnknown ? [{ text: `barrier=${barrier}`, modes: ALL_ACCESS }] : []
-  const unread = [...conditional, ...unknownAccess(tags), ...directedKeys(tags), ...kind, ...ford]
+  const unread = [...conditional, ...unknownAccess(tags), ...directedKeys(tags), ...kind]
   return isHoursRead ? unread : [...unread, { text: `opening_hours=${hours}`, modes: ALL_ACCESS }]
 }
 
