@@ -20,7 +20,7 @@ const idle: Engine[] = []
 
 /** Lends an engine of this process in the state of the snapshot; disposing rewinds it for the next test. */
 export async function borrowEmbedded(): Promise<TestDatabase> {
-  const embedded = idle.pop() ?? (await Engine.start(await migratedSnapshot()))
+  const embedded = takeIdle() ?? (await Engine.start(await migratedSnapshot()))
   const { url } = embedded
   const database = await openDatabase({ url, applicationName: 'test' })
   let ended: Promise<void> | null = null
@@ -32,6 +32,13 @@ export async function borrowEmbedded(): Promise<TestDatabase> {
       return ended
     },
   }
+}
+
+/** An idle engine whose process runs. */
+function takeIdle(): Engine | undefined {
+  let engine = idle.pop()
+  while (engine?.isLost) engine = idle.pop()
+  return engine
 }
 
 async function giveBack(embedded: Engine): Promise<void> {
@@ -46,7 +53,7 @@ async function giveBack(embedded: Engine): Promise<void> {
 }
 
 /** Path of a snapshot with every migration applied. One process at a time makes it; the others wait. */
-async function migratedSnapshot(): Promise<string> {
+export async function migratedSnapshot(): Promise<string> {
   const path = fileURLToPath(new URL(`pglite-${await fingerprint()}.tar`, CACHE))
   while (!existsSync(path)) {
     const lock = lockFolder(path)

@@ -41,6 +41,16 @@ export class Engine {
     return this.#url
   }
 
+  /** Whether it ended with its process. */
+  get isLost(): boolean {
+    return this.#process.end !== null
+  }
+
+  /** Id of its process. */
+  get pid(): number | undefined {
+    return this.#process.pid
+  }
+
   /** Returns to the state of the snapshot, at another URL. @throws Error when the engine is lost */
   async rewind(): Promise<void> {
     this.#url = await this.#process.ask(this.#number, { do: 'rewind' })
@@ -59,6 +69,8 @@ class EngineProcess {
   #orders = 0
   /** Number of engines that were started. */
   engines = 0
+  /** Why it runs no more engines; null while it runs. */
+  end: Error | null = null
 
   static current(): EngineProcess {
     this.#current ??= new EngineProcess()
@@ -75,15 +87,17 @@ class EngineProcess {
       if ('url' in reply) asked?.resolve(reply.url)
       else asked?.reject(new Error(reply.problem))
     })
-    this.#child.on('exit', () => {
-      EngineProcess.#current = null
-      for (const { reject } of this.#asked.values())
-        reject(new Error('the process of the embedded databases has ended'))
-    })
+    this.#child.on('exit', (code, signal) => this.#stop(`ended: ${signal ?? code}`))
+    this.#child.on('error', ({ message }) => this.#stop(`does not run: ${message}`))
     this.#child.unref()
   }
 
+  get pid(): number | undefined {
+    return this.#child.pid
+  }
+
   async ask(engine: number, action: EngineOrder['action']): Promise<string> {
+    if (this.end) throw this.end
     const id = ++this.#orders
     const reply = Promise.withResolvers<string>()
     this.#asked.set(id, reply)
@@ -95,5 +109,12 @@ class EngineProcess {
       this.#asked.delete(id)
       if (this.#asked.size === 0) this.#child.channel?.unref()
     }
+  }
+
+  /** Lets the next engine start another process. */
+  #stop(how: string): void {
+    this.end = new Error(`the process of the embedded databases ${how}`)
+    if (EngineProcess.#current === this) EngineProcess.#current = null
+    for (const { reject } of this.#asked.values()) reject(this.end)
   }
 }
