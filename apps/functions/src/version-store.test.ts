@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -88,11 +88,12 @@ test('the folder of the code is named as the function, also where two functions 
   expect([one, two].map(({ codeDir }) => existsSync(codeDir))).toEqual([false, true])
 })
 
+const instance = { ready: Promise.resolve(), crons: ['a: * * * * *'], kill() {}, exited: Promise.resolve() }
+
 test.each([
   ['once with the compiled code of the shim', true, 1],
   ['twice without it, because new databases are complete after the second start', false, 2],
 ])('a version is started %s before it is sealed', async (_, isComplete, starts) => {
-  const instance = { ready: Promise.resolve(), crons: ['a: * * * * *'], kill() {}, exited: Promise.resolve() }
   const start = vi.fn<InstanceFactory['start']>(async () => instance as unknown as Instance)
   const makeCache = async (cacheDir: string) => {
     await mkdir(cacheDir)
@@ -103,4 +104,19 @@ test.each([
   expect(await store.prove(version)).toEqual(instance.crons)
   expect(start).toHaveBeenCalledTimes(starts)
   expect(await store.find(digest, facts)).toMatchObject({ sealed: true })
+})
+
+test('a cache that is read-only but not marked as complete is made and sealed anew', async () => {
+  let made = 0
+  const makeCache = async (cacheDir: string) => {
+    await mkdir(join(cacheDir, `of run ${++made}`), { recursive: true })
+    return true
+  }
+  await using store = await makeStore(undefined, { start: async () => instance as unknown as Instance, makeCache })
+  const version = await store.add(archive, facts)
+  await store.prove(version)
+  await rm(join(dirname(version.cacheDir), 'sealed'))
+  await store.prove(version)
+  expect(await readdir(version.cacheDir)).toEqual(['of run 2'])
+  expect((await stat(version.cacheDir)).mode & 0o777).toBe(0o555)
 })

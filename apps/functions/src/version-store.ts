@@ -136,6 +136,9 @@ export class VersionStore implements AsyncDisposable {
   async #fill(version: FunctionVersion): Promise<FunctionVersion> {
     const { cacheDir } = version
     if (await exists(join(dirname(cacheDir), SEALED))) return { ...version, sealed: true }
+    // A host that ended half way may have left a folder without write permission.
+    await unseal(cacheDir)
+    this.#closed.delete(cacheDir)
     await rm(cacheDir, { recursive: true, force: true })
     const isComplete = await this.#factory.makeCache(cacheDir)
     let crons = await this.#run(version)
