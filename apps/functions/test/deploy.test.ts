@@ -382,9 +382,10 @@ describe(`a registry on ${testLane()}`, { timeout: 120_000 }, () => {
     })
     for (let i = 1; i <= 5; i++) {
       const broken = i === 3
+      const before = calls
       const result = await app.deploy(name, broken ? `throw new Error('broken ${i}')` : says(`v${i}`))
       expect(result.status).toBe(broken ? 422 : 201)
-      await sleep(20)
+      await expect.poll(() => calls - before).toBeGreaterThan(10)
     }
     await expect.poll(() => seen.has('200 v5')).toBe(true)
     stop.abort()

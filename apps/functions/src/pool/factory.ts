@@ -37,7 +37,10 @@ export interface FactoryOptions {
   readonly door: GatewayDoor
   readonly users: UserRange | null
   readonly bootMs: number
-  /** Number of processes that are kept ready for a cold start, their memory limit and read-only cache; absent: none. */
+  /**
+   * Number of processes that are kept ready for a cold start, their memory limit and read-only cache, which is also what
+   * the caches of versions begin with; absent: none.
+   */
   readonly spares?: { readonly count: number; readonly memoryMb: number; readonly cacheDir: string }
   readonly issueKeys: IssueKeys
   readonly onUsage: (version: FunctionVersion, cpuSeconds: number, memoryMb: number) => void
