@@ -22,7 +22,7 @@ const BLOCKING: Readonly<Record<string, string>> = {
   '4 a regular expression that backtracks': `/^(a+)+$/.test('a'.repeat(60) + '!')`,
   '5 Atomics.wait': `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)`,
 }
-/** The everyday run has those that differ most, because each takes a second of CPU. */
+/** The everyday run has the two that differ most, because each takes a second of CPU. */
 const EVERYDAY = ['1 an endless loop', '5 Atomics.wait']
 
 function blockingCases({ attack, expectReplaced }: ReturnType<typeof openArena>, names: readonly string[]): void {
