@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { digestOf } from './build/archive.ts'
 import type { Functions } from './functions.ts'
 import type { InstanceFactory } from './pool/factory.ts'
+import type { Instance } from './pool/instance.ts'
 import type { Policy } from './policy.ts'
 import { VersionStore } from './version-store.ts'
 
@@ -20,10 +21,13 @@ function unused() {
   return { functions, free }
 }
 
-async function makeStore(onLeft?: (path: string, error: unknown) => void): Promise<VersionStore> {
+async function makeStore(
+  onLeft?: (path: string, error: unknown) => void,
+  factory: Partial<InstanceFactory> = {},
+): Promise<VersionStore> {
   const root = await mkdtemp(join(tmpdir(), 'terrane-versions-'))
   onTestFinished(() => rm(root, { recursive: true, force: true }))
-  return new VersionStore(root, {} as InstanceFactory, onLeft)
+  return new VersionStore(root, factory as InstanceFactory, onLeft)
 }
 
 test('a removal that fails is logged and rejects no call, because no call waits for it', async () => {
@@ -82,4 +86,37 @@ test('the folder of the code is named as the function, also where two functions 
   free()
   await store.discard(one, functions)
   expect([one, two].map(({ codeDir }) => existsSync(codeDir))).toEqual([false, true])
+})
+
+const instance = { ready: Promise.resolve(), crons: ['a: * * * * *'], kill() {}, exited: Promise.resolve() }
+
+test.each([
+  ['once with the compiled code of the shim', true, 1],
+  ['twice without it, because new databases are complete after the second start', false, 2],
+])('a version is started %s before it is sealed', async (_, isComplete, starts) => {
+  const start = vi.fn<InstanceFactory['start']>(async () => instance as unknown as Instance)
+  const makeCache = async (cacheDir: string) => {
+    await mkdir(cacheDir)
+    return isComplete
+  }
+  await using store = await makeStore(undefined, { start, makeCache })
+  const version = await store.add(archive, facts)
+  expect(await store.prove(version)).toEqual(instance.crons)
+  expect(start).toHaveBeenCalledTimes(starts)
+  expect(await store.find(digest, facts)).toMatchObject({ sealed: true })
+})
+
+test('a cache that is read-only but not marked as complete is made and sealed anew', async () => {
+  let made = 0
+  const makeCache = async (cacheDir: string) => {
+    await mkdir(join(cacheDir, `of run ${++made}`), { recursive: true })
+    return true
+  }
+  await using store = await makeStore(undefined, { start: async () => instance as unknown as Instance, makeCache })
+  const version = await store.add(archive, facts)
+  await store.prove(version)
+  await rm(join(dirname(version.cacheDir), 'sealed'))
+  await store.prove(version)
+  expect(await readdir(version.cacheDir)).toEqual(['of run 2'])
+  expect((await stat(version.cacheDir)).mode & 0o777).toBe(0o555)
 })

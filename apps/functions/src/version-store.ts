@@ -136,14 +136,15 @@ export class VersionStore implements AsyncDisposable {
   async #fill(version: FunctionVersion): Promise<FunctionVersion> {
     const { cacheDir } = version
     if (await exists(join(dirname(cacheDir), SEALED))) return { ...version, sealed: true }
+    // A host that ended half way may have left a folder without write permission.
+    await unseal(cacheDir)
+    this.#closed.delete(cacheDir)
     await rm(cacheDir, { recursive: true, force: true })
-    await mkdir(cacheDir, { mode: 0o755 })
-    // Deno's storage APIs need a folder of this name, so a file in its place disables them.
-    await writeFile(join(cacheDir, 'location_data'), '')
-    await this.#run(version)
-    // The cache's databases are complete only after they were opened a second time. Then they can be read without write
-    // access.
-    this.#crons.set(cacheDir, await this.#run(version))
+    const isComplete = await this.#factory.makeCache(cacheDir)
+    let crons = await this.#run(version)
+    // New databases are complete only after they were opened a second time. Then they can be read without write access.
+    if (!isComplete) crons = await this.#run(version)
+    this.#crons.set(cacheDir, crons)
     await this.#seal(cacheDir)
     await writeFile(join(dirname(cacheDir), SEALED), '')
     return { ...version, sealed: true }

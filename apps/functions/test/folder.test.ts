@@ -6,15 +6,11 @@ import type { AddressInfo } from 'node:net'
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { test, type TestContext } from 'vitest'
+import { afterAll, beforeAll, test, type TestContext } from 'vitest'
 import { ANON_KEY, SERVICE_KEY, startApp } from './support/app.ts'
 
-/** A host of a folder, and what a test does with it. */
-async function openFolder(
-  { expect }: Pick<TestContext, 'expect'>,
-  env: Record<string, string> = {},
-  checkTypes = false,
-) {
+/** A host of a folder. */
+async function openFolder(env: Record<string, string> = {}, checkTypes = false) {
   const stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'terrane-folder-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
@@ -36,14 +32,31 @@ async function openFolder(
     const response = await fetch(app.url(name))
     return `${response.status} ${response.status === 200 ? await response.text() : response.headers.get('x-error-code')}`
   }
+  return { folder, app, write, call, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}
+
+/** A host of a folder of the test's own, and what the test does with it. */
+async function openOwn(context: Pick<TestContext, 'expect'>, env: Record<string, string> = {}, checkTypes = false) {
+  const opened = await openFolder(env, checkTypes)
+  return { ...inTest(context, opened), [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
+}
+
+/** The host of tests that add functions of their own and change no others. */
+let shared: Awaited<ReturnType<typeof openFolder>>
+beforeAll(async () => {
+  shared = await openFolder()
+})
+afterAll(() => shared[Symbol.asyncDispose]())
+
+function inTest({ expect }: Pick<TestContext, 'expect'>, opened: typeof shared) {
+  const { folder, app, write, call } = opened
   const expectServed = (answer: string, name = 'hello') => expect.poll(() => call(name), { interval: 50 }).toBe(answer)
-  return { folder, app, write, call, expectServed, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+  return { folder, app, write, call, expectServed }
 }
 
 test.concurrent('what is in the folder is served; folders that begin with _ are not', async (context) => {
   const { expect } = context
-  await using opened = await openFolder(context)
-  const { call } = opened
+  const { call } = inTest(context, shared)
   expect(await call()).toBe('200 one')
   expect(await call('_shared')).toBe('404 FUNCTION_NOT_FOUND')
   expect(await call('shared')).toBe('404 FUNCTION_NOT_FOUND')
@@ -58,7 +71,7 @@ test.concurrent('a function whose imports could not be fetched is served once th
   }).listen(0, '127.0.0.1')
   await once(modules, 'listening')
   const host = `127.0.0.1:${(modules.address() as AddressInfo).port}`
-  await using opened = await openFolder(context, { TERRANE_FUNCTIONS_IMPORT_HOSTS: host })
+  await using opened = await openOwn(context, { TERRANE_FUNCTIONS_IMPORT_HOSTS: host })
   const { app, write, call } = opened
   try {
     await write('far/function.json', `{"auth":"none","methods":["GET"]}`)
@@ -81,8 +94,7 @@ test.concurrent('a function whose imports could not be fetched is served once th
 
 test.concurrent('names with capital letters are served as they are, and a folder that no name fits is said to be left out', async (context) => {
   const { expect } = context
-  await using opened = await openFolder(context)
-  const { app, write, call, expectServed } = opened
+  const { app, write, call, expectServed } = inTest(context, shared)
   const source = `export default () => new Response('here')`
   for (const name of ['SendMail', 'send mail', '.hidden']) {
     await write(`${name}/index.ts`, source)
@@ -105,7 +117,7 @@ test.concurrent('names with capital letters are served as they are, and a folder
 })
 
 test.concurrent('a saved file is served, a shared one too, written in place or replaced', async (context) => {
-  await using opened = await openFolder(context)
+  await using opened = await openOwn(context)
   const { folder, write, expectServed } = opened
   await write('hello/index.ts', `export default () => new Response('two')`)
   await expectServed('200 two')
@@ -123,8 +135,7 @@ test.concurrent('a saved file is served, a shared one too, written in place or r
 
 test.concurrent('what does not build is listed with what the build said, until it does', async (context) => {
   const { expect } = context
-  await using opened = await openFolder(context)
-  const { app, write, call, expectServed } = opened
+  const { app, write, call, expectServed } = inTest(context, shared)
   await write('broken/index.ts', `import { nothing } from './missing.ts'; export default () => new Response(nothing)`)
   await write('broken/function.json', `{"auth":"none","methods":["GET"]}`)
   const listed = async (name: string) => {
@@ -152,7 +163,7 @@ test.concurrent('what does not build is listed with what the build said, until i
 
 test.concurrent('a broken file leaves the old version in place until it is mended', async (context) => {
   const { expect } = context
-  await using opened = await openFolder(context)
+  await using opened = await openOwn(context)
   const { write, call, expectServed } = opened
   await call()
   await write('_shared/greeting.ts', `export const greeting =`)
@@ -170,19 +181,18 @@ test.concurrent('a broken file leaves the old version in place until it is mende
 
 test.concurrent('a function that has never been whole says so', async (context) => {
   const { expect } = context
-  await using opened = await openFolder(context)
-  const { app, write, expectServed } = opened
-  await write('broken/index.ts', `import './missing.ts'; export default () => new Response('whole')`)
-  await write('broken/function.json', `{"auth":"none","methods":["GET"]}`)
-  await expectServed('503 FUNCTION_BOOT_ERROR', 'broken')
-  const log = await fetch(`${app.origin}/v1/projects/test/functions/broken/logs`, { headers: { apikey: SERVICE_KEY } })
+  const { app, write, expectServed } = inTest(context, shared)
+  await write('partial/index.ts', `import './missing.ts'; export default () => new Response('whole')`)
+  await write('partial/function.json', `{"auth":"none","methods":["GET"]}`)
+  await expectServed('503 FUNCTION_BOOT_ERROR', 'partial')
+  const log = await fetch(`${app.origin}/v1/projects/test/functions/partial/logs`, { headers: { apikey: SERVICE_KEY } })
   expect(await log.text()).toContain('Could not resolve')
-  await write('broken/missing.ts', ``)
-  await expectServed('200 whole', 'broken')
+  await write('partial/missing.ts', ``)
+  await expectServed('200 whole', 'partial')
 })
 
 test.concurrent('policy, variables and static files are followed too', async (context) => {
-  await using opened = await openFolder(context)
+  await using opened = await openOwn(context)
   const { write, expectServed } = opened
   const read = `export default () => new Response((Deno.env.get('A') ?? '-') + (Deno.env.get('B') ?? '-') + Deno.readTextFileSync(new URL('./t.txt', import.meta.url)))`
   await write('hello/t.txt', 'x')
@@ -200,8 +210,7 @@ test.concurrent('policy, variables and static files are followed too', async (co
 })
 
 test.concurrent('functions come, go, and come again', async (context) => {
-  await using opened = await openFolder(context)
-  const { folder, write, expectServed } = opened
+  const { folder, write, expectServed } = inTest(context, shared)
   await write('second/index.ts', `export default () => new Response('second')`)
   await write('second/function.json', `{"auth":"none","methods":["GET"]}`)
   await expectServed('200 second', 'second')
@@ -215,8 +224,7 @@ test.concurrent('functions come, go, and come again', async (context) => {
 })
 
 test.concurrent('a linked file and a linked folder are followed where they lie', async (context) => {
-  await using opened = await openFolder(context)
-  const { folder, expectServed } = opened
+  const { folder, expectServed } = inTest(context, shared)
   const elsewhere = await mkdtemp(join(tmpdir(), 'terrane-elsewhere-'))
   await writeFile(join(elsewhere, 'lib.ts'), `export const x = 'linked'`)
   await mkdir(join(elsewhere, 'fn'))
@@ -232,7 +240,7 @@ test.concurrent('a linked file and a linked folder are followed where they lie',
 
 test.concurrent('packages are found in node_modules, under every name that users give them', async (context) => {
   const { expect } = context
-  await using opened = await openFolder(context)
+  await using opened = await openOwn(context)
   const { write, call, expectServed } = opened
   await write('node_modules/left/package.json', `{"name":"left","version":"1.0.0","main":"./main.cjs"}`)
   await write('node_modules/left/main.cjs', `const { join } = require('path'); exports.left = (s) => join('left', s)`)
@@ -256,8 +264,7 @@ test.concurrent('packages are found in node_modules, under every name that users
 
 test.concurrent('a policy that comes a moment after the code counts from the first call on', async (context) => {
   const { expect } = context
-  await using opened = await openFolder(context)
-  const { folder, app, write } = opened
+  const { folder, app, write } = inTest(context, shared)
   await write('late/index.ts', `export default () => new Response('code')`)
   // This timer fires before the one by which the host looks a second time.
   await new Promise((resolve) => setTimeout(resolve, 60))
@@ -276,7 +283,7 @@ test.concurrent('a policy that comes a moment after the code counts from the fir
 
 test.concurrent('a stricter policy counts while the code beside it is broken, and a wider one waits for the code', async (context) => {
   const { expect } = context
-  await using opened = await openFolder(context)
+  await using opened = await openOwn(context)
   const { write, call, expectServed } = opened
   expect(await call()).toBe('200 one')
   await write('hello/index.ts', `export default (`)
@@ -288,8 +295,7 @@ test.concurrent('a stricter policy counts while the code beside it is broken, an
 })
 
 test.concurrent('a package that is missing is found once it is installed', async (context) => {
-  await using opened = await openFolder(context)
-  const { write, expectServed } = opened
+  const { write, expectServed } = inTest(context, shared)
   await write('needs/index.ts', `import { x } from 'npm:@scope/later@1'; export default () => new Response(x)`)
   await write('needs/function.json', `{"auth":"none","methods":["GET"]}`)
   await expectServed('503 FUNCTION_BOOT_ERROR', 'needs')
@@ -303,7 +309,7 @@ test.concurrent('a package that is missing is found once it is installed', async
 
 test.concurrent('a function whose code is gone is gone, until it comes back', async (context) => {
   const { expect } = context
-  await using opened = await openFolder(context)
+  await using opened = await openOwn(context)
   const { folder, write, call, expectServed } = opened
   expect(await call()).toBe('200 one')
   await rm(join(folder, 'hello/index.ts'))
@@ -313,22 +319,21 @@ test.concurrent('a function whose code is gone is gone, until it comes back', as
 })
 
 test.concurrent('a folder that contains itself by links does not hold the host', async (context) => {
-  await using opened = await openFolder(context)
-  const { folder, write, expectServed } = opened
-  await write('hello/data/a.txt', 'a')
-  await symlink('.', join(folder, 'hello/data/x'))
-  await symlink('.', join(folder, 'hello/data/y'))
+  const { folder, write, expectServed } = inTest(context, shared)
+  await write('loops/data/a.txt', 'a')
+  await symlink('.', join(folder, 'loops/data/x'))
+  await symlink('.', join(folder, 'loops/data/y'))
   await write(
-    'hello/index.ts',
+    'loops/index.ts',
     `export default () => new Response(Deno.readTextFileSync(new URL('./data/a.txt', import.meta.url)))`,
   )
-  await write('hello/function.json', `{"auth":"none","methods":["GET"],"static":["data/**"]}`)
-  await expectServed('200 a')
+  await write('loops/function.json', `{"auth":"none","methods":["GET"],"static":["data/**"]}`)
+  await expectServed('200 a', 'loops')
 })
 
 test.concurrent('errors of types are told after the function is served, in the log and in the list', async (context) => {
   const { expect } = context
-  await using opened = await openFolder(context, {}, true)
+  await using opened = await openOwn(context, {}, true)
   const { app, write, expectServed } = opened
   await write('typed/index.ts', `const n: number = 'text'; export default () => new Response(String(n))`)
   await write('typed/function.json', `{"auth":"none","methods":["GET"]}`)

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { BuildProcess } from '../src/build/build-process.ts'
 import { writeBuildProgram } from '../src/build/build-program.ts'
 import { Builder } from '../src/build/builder.ts'
@@ -21,6 +21,19 @@ const program = await writeBuildProgram(STATE_DIR)
 
 let root: string
 let stack: AsyncDisposableStack
+/** Imports of the test, which {@link builds} uses. */
+let current: DenoImports
+/** Builds in one process for all tests, as a host does for the folders of its project. */
+let builds: Builder
+beforeAll(() => {
+  const fetched = {
+    fetch: (folder: string) => current.fetch(folder),
+    types: (folder: string) => current.types(folder),
+    [Symbol.dispose]: () => {},
+  }
+  builds = new Builder({ program, parallel: 2, cache: null, imports: fetched })
+})
+afterAll(() => builds[Symbol.dispose]())
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'terrane-imports-'))
   stack = new AsyncDisposableStack()
@@ -94,9 +107,8 @@ async function write(path: string, text: string): Promise<void> {
 async function built(at: { readonly host: string; readonly origin: string }, hosts = [at.host]): Promise<unknown> {
   const env = { NPM_CONFIG_REGISTRY: at.origin, JSR_URL: `${at.origin}/jsr/` }
   const hostsSetting = 'TERRANE_FUNCTIONS_IMPORT_HOSTS'
-  const imports = new DenoImports({ deno, home: join(root, 'imports'), hosts, hostsSetting, env })
-  using builder = new Builder({ program, parallel: 1, cache: null, imports })
-  const { code } = await builder.bundleFolder('p', join(root, 'functions', 'fn'))
+  current = new DenoImports({ deno, home: join(root, 'imports'), hosts, hostsSetting, env })
+  const { code } = await builds.bundleFolder('p', join(root, 'functions', 'fn'))
   const file = join(root, `${crypto.randomUUID()}.mjs`)
   await writeFile(file, code)
   return ((await import(file)) as { default: unknown }).default

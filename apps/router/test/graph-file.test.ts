@@ -13,6 +13,7 @@ import { buildInProcess } from '../src/graph/build.ts'
 import { isOnLocalDisk } from '../src/graph/local-disk.ts'
 import {
   alongStreet,
+  firstGraph,
   isRoute,
   makeFolder,
   prepareGraph,
@@ -55,7 +56,7 @@ test('while there is no graph yet, routes are refused and readiness says startin
     TERRANE_ROUTING_GRAPH: join(folder, 'graph.bin'),
     TERRANE_FETCH_ALLOW_HOSTS: host,
   }
-  await using router = await startRouter(env, buildInProcess)
+  await using router = await startRouter(env)
   const early = await router.route(alongStreet(0, 8))
   expect(early).toMatchObject({ status: 503, body: { error_code: 503_001, status: 'Service Unavailable' } })
   expect(early.headers.get('retry-after')).toBe('5')
@@ -94,11 +95,7 @@ test('several extracts are one graph: a route crosses from one to the other', as
 
 test('a second start loads the graph file of the first one', async () => {
   const { env, graph } = await makeTown()
-  {
-    await using first = await startRouter(env)
-    await first.until(isRoute, alongStreet(0, 8))
-    await expectOutcomes(first, { loaded: 0, built: 1 })
-  }
+  await prepareGraph(env)
   const before = await stat(graph)
   await using second = await startRouter(env)
   await second.until(isRoute, alongStreet(0, 8))
@@ -128,9 +125,7 @@ describe('a graph file is built anew', () => {
     const { env, graph } = town
     await writeFile(graph, whole)
     await damage(graph)
-    await using second = await startRouter(env)
-    expect(streetsOf(await second.until(isRoute, alongStreet(0, 8)))).toEqual(['Old Street 4'])
-    await expectOutcomes(second, { loaded: 0, built: 1 })
+    expect((await firstGraph(env)).outcome).toBe('built')
     expect(whole.equals(await readFile(graph))).toBe(true)
   })
 })
@@ -196,8 +191,6 @@ test('without extracts the graph file is served as it is, and a new one in its p
 
 test('a graph of its own on a local disk is mapped into memory, one that it is given is copied; a setting overrules both', async () => {
   const { env, folder, graph } = await makeTown()
-  const swap = vi.spyOn(Engine.prototype, 'swap')
-  onTestFinished(() => swap.mockRestore())
   const given = { TERRANE_ROUTING_GRAPH: graph }
   const memories: string[] = []
   for (const settings of [
@@ -206,9 +199,8 @@ test('a graph of its own on a local disk is mapped into memory, one that it is g
     given,
     { ...given, ...settingsOf({ graphMemory: 'mapped' }) },
   ]) {
-    await using router = await startRouter(settings)
-    expect(streetsOf(await router.until(isRoute, alongStreet(0, 8)))).toEqual(['Old Street 4'])
-    const { buffer } = swap.mock.lastCall![0].file
+    const { network } = await firstGraph(settings)
+    const { buffer } = network.file
     memories.push(buffer instanceof SharedArrayBuffer ? 'copied' : 'mapped')
   }
   expect(memories).toEqual([(await isOnLocalDisk(folder)) ? 'mapped' : 'copied', 'copied', 'copied', 'mapped'])
@@ -261,7 +253,7 @@ test('files that are not there end the start and are named', async () => {
 test('an extract that no graph can be made of: readiness says down until there is a better one', async () => {
   const { env, extract } = await makeTown()
   await writeFile(extract, 'no map at all')
-  await using router = await startRouter(env, buildInProcess)
+  await using router = await startRouter(env)
   await router.untilMetric(FAILED)
   const ready = await fetch(`${router.url}/health/ready`)
   expect(await ready.json()).toEqual({ status: 'down', checks: { graph: 'down' } })
@@ -313,11 +305,8 @@ test('an extract from a URL is downloaded once, asked for at the next start, and
     ...settingsOf({ watchMs: 50 }),
     TERRANE_FETCH_ALLOW_HOSTS: host,
   }
-  {
-    await using first = await startRouter(env)
-    await first.until(isRoute, alongStreet(0, 8))
-    expect(asked).toEqual([undefined])
-  }
+  await prepareGraph(env)
+  expect(asked).toEqual([undefined])
   {
     await using second = await startRouter(env)
     await second.until(isRoute, alongStreet(0, 8))

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hashKey } from '@terrane/auth'
 import { writePbf, type OsmElement } from '@terrane/osm'
-import type { ProblemBody, RouteResponse } from '@terrane/routing'
+import type { Network, ProblemBody, RouteResponse } from '@terrane/routing'
 import { createLogger } from '@terrane/service'
 import { onTestFinished, vi } from 'vitest'
 import { buildApp, ROUTING_BASE } from '../src/app.ts'
@@ -116,18 +116,27 @@ export const buildHere: BuildGraph = async (task, onProgress, signal) => {
   signal.throwIfAborted()
 }
 
-/** Makes the graph file that a router of these settings leaves. */
-export async function prepareGraph(env: Readonly<Record<string, string>>): Promise<void> {
-  const { promise: outcome, resolve } = Promise.withResolvers<Outcome>()
+/** The first graph that a router of these settings serves, and where it is from, without threads that answer with it. */
+export async function firstGraph(
+  env: Readonly<Record<string, string>>,
+): Promise<{ readonly network: Network; readonly outcome: Outcome }> {
+  const served = Promise.withResolvers<Network>()
+  const outcome = Promise.withResolvers<Outcome>()
   await using keeper = configuredKeeper(readConfig({ ...SETTINGS, ...env }), {
     build: buildHere,
     watchMs: 0,
     logger: createLogger({ name: 'test', level: 'silent' }),
-    serve: async () => {},
-    onOutcome: resolve,
+    serve: async (network) => served.resolve(network),
+    onOutcome: outcome.resolve,
   })
   await keeper.start()
-  if ((await outcome) !== 'built') throw keeper.failure ?? new Error('the graph was there already')
+  if ((await outcome.promise) === 'failed') throw keeper.failure ?? new Error('there is no graph')
+  return { network: await served.promise, outcome: await outcome.promise }
+}
+
+/** Makes the graph file that a router of these settings leaves. */
+export async function prepareGraph(env: Readonly<Record<string, string>>): Promise<void> {
+  if ((await firstGraph(env)).outcome !== 'built') throw new Error('the graph was there already')
 }
 
 /** Starts a router on extracts; does not wait for its graph. */

@@ -1,7 +1,7 @@
 // Set-up of every test file. It counts the CPU seconds of the file for the report of run.ts. It also refuses reads of
 // files of the repository that are not in the key of the package's cached result, because a wrong cache hit would hide
 // a failure.
-import fs, { appendFileSync, readFileSync } from 'node:fs'
+import fs, { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -63,7 +63,7 @@ function check(path: unknown): void {
   )
 }
 
-/** CPU seconds of this process, its threads, and the children it has waited for (on Linux). */
+/** CPU seconds of this process, its threads, its children (on Linux), and what those have waited for. */
 function cpuSeconds(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1e6 + childSeconds()
@@ -71,7 +71,28 @@ function cpuSeconds(): number {
 
 function childSeconds(): number {
   if (process.platform !== 'linux') return 0
-  // The fields after the command's name, which may contain spaces: cutime and cstime are the 14th and 15th of them.
-  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)!.split(' ')
-  return (Number(fields[13]) + Number(fields[14])) / TICKS
+  return [...children()].reduce((sum, pid) => sum + ticksOf(pid, 11, 4), ticksOf('self', 13, 2)) / TICKS
+}
+
+/** Ids of the children that have not ended. */
+function* children(): Generator<string> {
+  for (const thread of readdirSync('/proc/self/task')) {
+    try {
+      const listed = readFileSync(`/proc/self/task/${thread}/children`, 'utf8')
+      yield* listed.split(' ').filter((pid) => pid !== '')
+    } catch {
+      // The thread has ended, or this kernel lists no children.
+    }
+  }
+}
+
+/** Sum of `count` fields from the one at `first`: utime, stime, cutime and cstime are at 11 to 14 after the command's name. */
+function ticksOf(pid: string, first: number, count: number): number {
+  try {
+    // The name may contain spaces.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
+    return fields.slice(first, first + count).reduce((sum, ticks) => sum + Number(ticks), 0)
+  } catch {
+    return 0
+  }
 }

@@ -4,6 +4,9 @@ import type { BuildCache } from './build-cache.ts'
 import { packagePlaces } from './package-places.ts'
 import { BuildProcess, type BuildJob } from './build-process.ts'
 
+/** Fetches imports of folders, and checks their types. */
+type Imports = Pick<DenoImports, 'fetch' | 'types'> & Disposable
+
 interface Waiting {
   readonly job: BuildJob
   readonly payload: Uint8Array
@@ -25,7 +28,7 @@ const NOTHING = new Uint8Array()
  */
 export class Builder implements Disposable {
   readonly #cache: BuildCache | null
-  readonly #imports: DenoImports | null
+  readonly #imports: Imports | null
   readonly #program: string
   readonly #parallel: number
   readonly #uploadMs: number
@@ -54,7 +57,7 @@ export class Builder implements Disposable {
     readonly program: string
     readonly parallel: number
     readonly cache: BuildCache | null
-    readonly imports?: DenoImports | null
+    readonly imports?: Imports | null
     readonly uploadMs?: number
     readonly folderMs?: number
   }) {

@@ -1,4 +1,4 @@
-import { chmod, chown, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { chmod, chown, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { DATABASE_TARGET } from '../database/address.ts'
@@ -37,7 +37,10 @@ export interface FactoryOptions {
   readonly door: GatewayDoor
   readonly users: UserRange | null
   readonly bootMs: number
-  /** Number of processes that are kept ready for a cold start, their memory limit and read-only cache; absent: none. */
+  /**
+   * Number of processes that are kept ready for a cold start, their memory limit and read-only cache, which is also what
+   * the caches of versions begin with; absent: none.
+   */
   readonly spares?: { readonly count: number; readonly memoryMb: number; readonly cacheDir: string }
   readonly issueKeys: IssueKeys
   readonly onUsage: (version: FunctionVersion, cpuSeconds: number, memoryMb: number) => void
@@ -136,6 +139,23 @@ export class InstanceFactory implements AsyncDisposable {
     this.#running.add(started)
     void this.#cleanUp(started, runDir, held.move())
     return started
+  }
+
+  /**
+   * Makes the cache of a version, with the compiled code of the shim where this host has it. Returns whether it has, so
+   * that its databases are complete.
+   */
+  async makeCache(cacheDir: string): Promise<boolean> {
+    const { spares } = this.#options
+    if (spares) {
+      await cp(spares.cacheDir, cacheDir, { recursive: true })
+      await claimFolder(cacheDir, { fileMode: 0o644, folderMode: 0o755 })
+      return true
+    }
+    await mkdir(cacheDir, { mode: 0o755 })
+    // Deno's storage APIs need a folder of this name, so a file in its place disables them.
+    await writeFile(join(cacheDir, 'location_data'), '')
+    return false
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -26,7 +26,10 @@ export interface RuntimeWish {
 
 export interface ProbedRuntime {
   readonly runtime: Runtime
-  /** Read-only folder with the compiled code of the shim, for processes that start without code of their own. */
+  /**
+   * Read-only folder with the compiled code of the shim: the cache of processes that start without code of their own, and
+   * what the caches of versions begin with.
+   */
   readonly shimCache: string
   readonly users: UserRange | null
 }

@@ -1,3 +1,4 @@
-import { hostileSuite } from '../support/hostile-suite.ts'
+import { hostileRest, hostileSuite } from '../support/hostile-suite.ts'
 
 await hostileSuite('hardened')
+await hostileRest()

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +8,7 @@ import { signToken } from '@terrane/auth'
 import { buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { openDeps, type Deps } from '../../src/deps.ts'
+import { STATE_DIR } from './runtimes.ts'
 
 export const JWT_SECRET = 'a-secret-of-the-tests-that-is-long-enough-to-sign'
 export const ANON_KEY = 'sb_publishable_of_the_tests'
@@ -44,6 +45,7 @@ export async function startApp(env: Record<string, string> = {}, checkTypes = fa
   stack.defer(() => rm(home, { recursive: true, force: true }))
   // Instances run as users of their own when the tests run as root.
   await chmod(home, 0o711)
+  await copyPrograms(join(home, 'functions'))
   const config = readConfig({
     LOG_LEVEL: 'silent',
     PORT: '0',
@@ -90,6 +92,13 @@ export async function startApp(env: Record<string, string> = {}, checkTypes = fa
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
+}
+
+/** Copies the programs of hosts and their compiled code, as an earlier host in the same folder leaves them. */
+async function copyPrograms(folder: string): Promise<void> {
+  const names = await readdir(STATE_DIR).catch(() => [])
+  for (const name of names.filter((each) => /^(?:shim|build)-[\da-f]{16}(?:\.mjs|-[a-z]+)$/.test(each)))
+    await cp(join(STATE_DIR, name), join(folder, name), { recursive: true })
 }
 
 /** Programs with a `nice` that does nothing: at the lowest priority, types are not checked while other tests run. */

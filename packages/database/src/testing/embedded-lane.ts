@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { lockFolder, startPgliteServer, type PgliteServer } from '@terrane/pglite-server'
+import { lockFolder, startPgliteServer } from '@terrane/pglite-server'
 import { openDatabase } from '../database.ts'
 import { migrate } from '../migrate.ts'
+import { Engine } from './engines.ts'
 import { fingerprint } from './fingerprint.ts'
 import type { TestDatabase } from './test-database.ts'
 
@@ -15,11 +16,11 @@ const MOST_IDLE = 2
 const POLL_MS = 100
 
 /** Engines of this process that have been rewound to the state of the snapshot. */
-const idle: PgliteServer[] = []
+const idle: Engine[] = []
 
 /** Lends an engine of this process in the state of the snapshot; disposing rewinds it for the next test. */
 export async function borrowEmbedded(): Promise<TestDatabase> {
-  const embedded = idle.pop() ?? (await start())
+  const embedded = takeIdle() ?? (await Engine.start(await migratedSnapshot()))
   const { url } = embedded
   const database = await openDatabase({ url, applicationName: 'test' })
   let ended: Promise<void> | null = null
@@ -33,13 +34,14 @@ export async function borrowEmbedded(): Promise<TestDatabase> {
   }
 }
 
-async function start(): Promise<PgliteServer> {
-  const embedded = await startPgliteServer({ snapshot: await migratedSnapshot(), rewindable: true })
-  embedded.unref()
-  return embedded
+/** An idle engine whose process runs. */
+function takeIdle(): Engine | undefined {
+  let engine = idle.pop()
+  while (engine?.isLost) engine = idle.pop()
+  return engine
 }
 
-async function giveBack(embedded: PgliteServer): Promise<void> {
+async function giveBack(embedded: Engine): Promise<void> {
   if (idle.length >= MOST_IDLE) return embedded.close()
   try {
     await embedded.rewind()
@@ -50,8 +52,8 @@ async function giveBack(embedded: PgliteServer): Promise<void> {
   idle.push(embedded)
 }
 
-/** A snapshot with every migration applied. One process at a time makes it; the others wait. */
-async function migratedSnapshot(): Promise<Uint8Array<ArrayBuffer>> {
+/** Path of a snapshot with every migration applied. One process at a time makes it; the others wait. */
+export async function migratedSnapshot(): Promise<string> {
   const path = fileURLToPath(new URL(`pglite-${await fingerprint()}.tar`, CACHE))
   while (!existsSync(path)) {
     const lock = lockFolder(path)
@@ -62,7 +64,7 @@ async function migratedSnapshot(): Promise<Uint8Array<ArrayBuffer>> {
       lock?.[Symbol.dispose]()
     }
   }
-  return readFile(path)
+  return path
 }
 
 async function makeSnapshot(path: string): Promise<void> {

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { bundleFiles } from '../src/bundle.ts'
+
+test.each([
+  ['a syntax error', `export default (`, 'index.ts:1'],
+  ['a file that is not there', `import './missing.ts'`, "'./missing.ts' is not part of the upload"],
+  ['a package', `import 'zod'`, "'zod' is not part of the upload"],
+  ['a file of this machine', `import '/etc/passwd'`, 'is not part of the upload'],
+  ['a file of this machine, upwards', `import '../../../../../../etc/passwd'`, 'is not part of the upload'],
+  ['a file of this machine by URL', `import 'file:///etc/passwd'`, 'is not part of the upload'],
+  ['code from the network', `import 'https://example.com/x.ts'`, 'is not part of the upload'],
+  ['a native add-on', `import './x.node'`, 'native add-ons'],
+])('an upload with %s is refused', async (_, source, reason) => {
+  const bundled = bundleFiles(new Map([['index.ts', new TextEncoder().encode(source)]]))
+  await expect(bundled).rejects.toMatchObject({
+    code: 'FUNCTION_BUNDLE_FAILED',
+    details: expect.stringContaining(reason) as unknown,
+  })
+})
