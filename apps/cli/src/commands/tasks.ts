@@ -66,7 +66,7 @@ function embedCommand(program: Command): void {
 
 function regionsCommand(program: Command): void {
   withReaders(
-    program.command('regions <table>').description('Embed the H3 cells of an area by what is mapped in them.'),
+    program.command('regions <table>').description('Embed the H3 cells of an area by the map features in them.'),
     onArea,
   )
     .option('--place <name>', 'name of a place; needs a geocoder on the worker')

@@ -112,7 +112,7 @@ export function databaseFindings(
       wrong(
         'clock',
         `the clocks of this machine and the database are ${Math.round(apart / 1000)} s apart`,
-        'Set both by NTP: tokens have an end.',
+        'Synchronise both with NTP: tokens expire.',
       ),
     )
   return findings

@@ -39,7 +39,9 @@ export async function sizeFindings(connection: Database): Promise<Finding[]> {
     const { rows } = await connection.query<{ [key in keyof Sizes]: Sizes[key] }>(SIZES)
     return judgeSizes(rows[0]!)
   } catch (error) {
-    return [{ check: 'size', state: 'unknown', message: `the server does not tell: ${(error as Error).message}` }]
+    return [
+      { check: 'size', state: 'unknown', message: `the server does not report its size: ${(error as Error).message}` },
+    ]
   }
 }
 
@@ -52,7 +54,7 @@ export function judgeSizes(sizes: Sizes): Finding[] {
       ? wrong(
           'size',
           said,
-          'Vacuum it, and see what keeps it from a checkpoint: an archive command, a replication slot.',
+          'Vacuum it, and check what prevents a checkpoint: an archive command or a replication slot.',
         )
       : fine('size', said),
   ]

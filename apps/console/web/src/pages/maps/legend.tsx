@@ -57,7 +57,7 @@ function LayerLegend({ layer }: { layer: VectorLayer }): JSX.Element {
       <strong class="small truncate">{title}</strong>
       <span class="small dim truncate">
         {color.property}
-        {filters.length > 0 && ', counted before the filter'}
+        {filters.length > 0 && ', counted without the filter'}
       </span>
       <ul class="legend" aria-label={`Colours by ${color.property}`}>
         {entries.map((entry, i) => (

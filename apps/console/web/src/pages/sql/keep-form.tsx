@@ -53,7 +53,7 @@ export function KeepForm(props: {
       </Button>
       <Button
         disabled={busy || name === ''}
-        title="Runs anew each time: a function with the parameters, and a view with their values of now"
+        title="Saves the query as a function with parameters and as a view with their current values"
         onClick={() => void run(() => keep(asQuery))}
       >
         Keep the query
