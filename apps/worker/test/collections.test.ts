@@ -335,7 +335,7 @@ describe('append', () => {
     expect(await made({ tileSize: 128 })).toMatchObject({
       code: 'APPEND_DIFFERS',
       errors: [{ path: '/tileSize' }],
-      message: expect.stringContaining('tileSize is 64 there and 128 here') as string,
+      message: expect.stringContaining('tileSize is 64 in the table and 128 in the request') as string,
     })
     expect(await made({ scale: [0, 100] })).toMatchObject({ code: 'CONFLICTING_FIELDS' })
     expect(await refused({ sources: paths('s1.tif'), tableName: 'grown' })).toMatchObject({

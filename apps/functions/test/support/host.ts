@@ -234,7 +234,7 @@ const testAuthenticate = (headers: IncomingHttpHeaders, needed: Policy['auth']):
   const isKnown = key === 'anon' || key === 'user' || key === 'service'
   if (key === undefined || (!isKnown && needed === 'none'))
     return { rank: 'none', claims: null, apikey: null, authorization: null, serviceHeaders: [] }
-  if (!isKnown) throw Object.assign(new Error('The key is not known here'), { code: 'UNAUTHORIZED' })
+  if (!isKnown) throw Object.assign(new Error('The key is not known'), { code: 'UNAUTHORIZED' })
   return {
     rank: key,
     claims: encodeURIComponent(JSON.stringify({ role: key, name: 'Zoë' })),

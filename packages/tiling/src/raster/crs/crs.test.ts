@@ -312,7 +312,7 @@ describe('a datum that is shifted in one way here and in another there', () => {
   test('is refused where corners of a raster are shifted differently, and where no shift is known', async () => {
     const refused = {
       code: 'CRS_NEEDS_GRID',
-      message: expect.stringContaining('no one shift holds in all of the raster'),
+      message: expect.stringContaining('no single shift is accurate in the whole raster'),
     }
     await expect(placed(4267, [-130, 3, 0, 60, 0, -3])).rejects.toMatchObject(refused)
     await expect(placed(4267, [10, 0.001, 0, 50, 0, -0.001])).rejects.toMatchObject(refused)
