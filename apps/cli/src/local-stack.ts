@@ -49,7 +49,7 @@ export async function findStack(env: NodeJS.ProcessEnv): Promise<LocalStack> {
 /** The embedded database of a stack. @throws NOT_CONNECTED when it uses a server */
 export function databaseOf({ ports }: LocalStack): string {
   if (ports.database !== undefined) return `postgres://postgres@127.0.0.1:${ports.database}/postgres`
-  throw new TerraneError('NOT_CONNECTED', 'invalid', 'The local stack uses a database of your own', {
+  throw new TerraneError('NOT_CONNECTED', 'invalid', 'The local stack uses an external database', {
     hint: 'Set DATABASE_URL to the value that the stack was started with.',
   })
 }

@@ -480,7 +480,7 @@ describe('tables', () => {
     expect((await terrane('tables', 'list')).stdout).toMatch(/^table_schema .*\npublic +roads +- +- +3 /)
     expect(await terrane('tables', 'share', 'roads', '--with', 'anon')).toMatchObject({
       code: 0,
-      stdout: 'public.roads: read by anon, service_role; before: anon, service_role\n',
+      stdout: 'public.roads: read by anon, service_role (before: anon, service_role)\n',
     })
     await terrane('tables', 'unshare', 'roads', '--with', 'authenticated')
     await terrane('tables', 'drop', 'scene', '--schema', 'geoembeddings', '--yes')

@@ -66,7 +66,7 @@ export const tableNotShared = defineError(
   'TABLE_NOT_SHARED',
   'conflict',
   (f: { table: string; reason: { message?: string } }) => `${f.table} cannot be made public: ${f.reason.message ?? ''}`,
-  () => ({ hint: 'Take its layer out of the map, or let anon read it as its owner.' }),
+  () => ({ hint: 'Remove its layer from the map, or, as the owner of the table, allow anon to read it.' }),
 )
 
 export const originInvalid = defineError(

@@ -20,7 +20,7 @@ export const buildLimit = defineError(
   'FUNCTION_BUILD_LIMIT',
   'invalid',
   (f: { what: string }) => `The function cannot be bundled within ${f.what}`,
-  () => ({ hint: 'Look for generated code, very deep nesting or very large literals; deploy data as static files.' }),
+  () => ({ hint: 'Check for generated code, very deep nesting or very large literals; deploy data as static files.' }),
 )
 
 export const filesNotStill = defineError(

@@ -154,7 +154,7 @@ test('expired entries of all stores are swept by the next commit; a number that 
   expect(rows.map(({ store }) => store as string)).not.toContain('fn:stays:')
 })
 
-/** A program whose lines tell everything that a database of Deno's own and ours must agree in. */
+/** A program that prints everything in which Deno's own database and ours must agree. */
 const PROGRAM = `
 const lines = []
 const say = (value) => lines.push(Deno.inspect(value, { depth: 9 }).replaceAll(/versionstamp: "[^"]*"/g, 'versionstamp: "*"'))

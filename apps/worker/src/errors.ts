@@ -19,7 +19,7 @@ export const queueTooNew = defineError(
 export const taskNotBuilt = defineError(
   'NOT_IMPLEMENTED',
   'not_implemented',
-  (f: { task: string }) => `The task ${f.task} is part of the contract but not built into this worker yet`,
+  (f: { task: string }) => `The task ${f.task} is not available in this worker yet`,
 )
 
 export const jobNotFound = notFound('JOB_NOT_FOUND', 'job')

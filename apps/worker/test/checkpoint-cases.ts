@@ -19,7 +19,7 @@ export interface Case {
   readonly task: string
   readonly body: (name: string) => object
   readonly stopAt: number
-  /** Log message of a run that goes on. */
+  /** Log message of a run that continues from a checkpoint. */
   readonly says?: RegExp
 }
 

@@ -18,7 +18,7 @@ export const answerTooLarge = defineError(
   'ANSWER_TOO_LARGE',
   'too_large',
   (f: { limit: number }) => `The answer of the database has more than ${f.limit} bytes`,
-  () => ({ hint: 'Ask for fewer rows or columns at once, or for a part of the large values.' }),
+  () => ({ hint: 'Ask for fewer rows or columns at once, or for only a part of large values.' }),
 )
 
 export const answerUnreadable = defineError(

@@ -166,7 +166,7 @@ export const embeddingNotFinite = defineError(
   (f: { id: string; tile: number }) => `The model "${f.id}" gave a number that is not finite for tile ${f.tile}.`,
   () => ({
     hint:
-      'Look at unit, mean and std of the input in the manifest. Half floats overflow at 65504: a float32 export of the ' +
+      'Check unit, mean and std of the input in the manifest. float16 overflows at 65504: a float32 export of the ' +
       'model shows whether that is the cause.',
   }),
 )
@@ -213,5 +213,5 @@ export const fittingFailed = defineError(
   'HEAD_NOT_FITTED',
   'unavailable',
   (f: { why: string }) => `The classifier could not be trained: ${f.why}`,
-  () => ({ hint: 'Try again; give fewer examples where memory is short.' }),
+  () => ({ hint: 'Try again, with fewer examples if memory ran out.' }),
 )

@@ -57,7 +57,7 @@ it.each(['forwards', 'backwards'] as const)(
         const seeds = randomSeeds(random, graph.vertexCount, -100)
         const rules = {
           weight: (arc: number) => weights[arc]!,
-          // Seconds and metres follow the path whose cost they are: as multiples of the weights they tell.
+          // Seconds and metres are multiples of the weights, so that they show which path was summed.
           seconds: (arc: number) => weights[arc]! / 100,
           meters: (arc: number) => weights[arc]! * 2,
           leadsOn: () => true,

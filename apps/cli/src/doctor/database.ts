@@ -25,7 +25,7 @@ async function database({ env }: CheckContext): Promise<Finding[]> {
       ),
     ]
   try {
-    // The connection below tells errors, and takes other ways to sign in.
+    // The connection below reports errors and supports other ways to sign in.
     const held = heldFinding(await heldOf(url).catch(() => undefined))
     // Anything else would wait too.
     if (held) return [held]
@@ -60,7 +60,7 @@ async function heldOf(url: string): Promise<string | undefined> {
   return session.held
 }
 
-/** @param held what the embedded database tells who connects: seconds and the name of the application that has its session */
+/** @param held report of the embedded database at a connection: seconds, and the application that has its session */
 export function heldFinding(held: string | undefined): Finding | null {
   const [, seconds, name] = /^(\d+) (.+)$/.exec(held ?? '') ?? []
   if (Number(seconds ?? 0) < LONG_HELD_SECONDS) return null

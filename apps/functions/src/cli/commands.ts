@@ -45,7 +45,7 @@ export async function serveEnvironment(
   print: Print,
 ): Promise<Record<string, string | undefined>> {
   const env: Record<string, string | undefined> = { ...given, TERRANE_FUNCTIONS_DIR: resolve(root), PORT: port }
-  // A host that `serve` starts has its origin for functions alone.
+  // A host that `serve` starts uses its origin only for functions.
   env['TERRANE_FUNCTIONS_OWN_ORIGIN'] ??= 'true'
   env['TERRANE_JWT_SECRET'] ??= randomBytes(32).toString('hex')
   const ref = (env['TERRANE_PROJECT_REF'] ??= 'local')

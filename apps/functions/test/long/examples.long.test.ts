@@ -26,7 +26,7 @@ interface Judged extends Verdict {
 /** At once on one host. */
 const PARALLEL = 4
 const ANSWER_MS = 12_000
-/** Rounds of calls until an example is built: what the others import is fetched one after the other. */
+/** Rounds of calls until an example is built; imports of the examples are fetched one after the other. */
 const TRIES = 12
 /** Every verdict as it falls, a line each. */
 const RESULTS = env['TERRANE_EXAMPLES_RESULTS'] ?? join(tmpdir(), 'terrane-examples.jsonl')

@@ -19,7 +19,7 @@ interface Reached {
   }
 }
 
-/** Sends JSON, or text as it is, and tells the status. */
+/** Sends JSON, or text unchanged; returns the status. */
 const SEND = `const send = async (url, body, init = {}) => (await fetch(url, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), ...init })).status
   const state = (body, init) => send('http://state.internal/', body, init)
   const deep = (levels) => '['.repeat(levels) + ']'.repeat(levels)

@@ -149,7 +149,7 @@ function patternOf(node: Node): Node {
   return call && Object.hasOwn(FOLDS, call.op) ? { ...call, args: call.args.map(patternOf) } : node
 }
 
-/** @throws BAD_FILTER for a property that is no queryable */
+/** @throws BAD_FILTER for a property that is not a queryable */
 function columnOf(node: Node, { collection }: Scope): Column | null {
   if (typeof node !== 'object' || node === null || Array.isArray(node) || !('property' in node)) return null
   const name = (node as { property: Node }).property

@@ -132,7 +132,7 @@ export function toRestError(thrown: unknown, anonymous: boolean): RestError {
     }
     const limit = exceededBytes(error)
     if (limit !== null) {
-      const hint = 'Ask for fewer rows or columns at once, or for a part of the large values.'
+      const hint = 'Ask for fewer rows or columns at once, or for only a part of large values.'
       return new RestError(413, 'ANSWER_TOO_LARGE', `The answer has more than ${limit} bytes`, { hint })
     }
     // The server may suggest a name that the caller may not read.

@@ -78,7 +78,7 @@ const step = Type.Object({
   voiceInstructions: Type.Array(voice),
 })
 const leg = Type.Object({
-  // A member that is no list, as OSRM's `metadata`, makes the answer unreadable.
+  // A member that is not a list, such as OSRM's `metadata`, makes the answer unreadable.
   annotation: Type.Optional(Type.Record(text, Type.Array(Type.Unknown()))),
   duration: number,
   distance: number,

@@ -28,7 +28,7 @@ export const scheduleNeverRuns = defineError(
   'invalid',
   (f: { cron: string }) => `cron '${f.cron}' matches no date`,
   () => ({
-    hint: 'Look at the day of the month and the month.',
+    hint: 'Check the day of the month and the month.',
     errors: [{ path: '/cron', message: 'must match a date' }],
   }),
 )

@@ -17,7 +17,7 @@ export interface Scenario {
   readonly asks: readonly Ask[]
 }
 
-/** A route over places, one character each, by car unless told. */
+/** A route over places, one character each; by car by default. */
 export interface Ask {
   readonly go: string
   readonly costing?: Mode

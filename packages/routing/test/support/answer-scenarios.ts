@@ -27,7 +27,7 @@ export async function answersAsRecorded(
   const isFirst = ({ request }: PlacedAsk): boolean =>
     first.includes((JSON.parse(request) as { costing: string }).costing)
   const router = new Router(await (graphPath === undefined ? scenarioNetwork() : readNetworkFile(graphPath)))
-  // Nothing is prepared for options of their own: each is asked for a few times at most.
+  // Hierarchies are not customized for costing options, because each is used only a few times.
   await router.close()
   return [...asks.filter(isFirst), ...asks.filter((ask) => !isFirst(ask))].every(
     ({ name, request, places }) =>

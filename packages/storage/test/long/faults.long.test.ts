@@ -87,7 +87,7 @@ describe.each(['s3rver', 'fauxqs'])('%s behind faults', (name) => {
   )
 
   test.each(Object.entries(CALLS))('%s goes on after one fault', async (call, run) => {
-    // What a stranger's retry finds done already is not done twice.
+    // A retry of another client does not repeat what is done already.
     for (const fault of ['reset', '503', 'cut', 'drip', 'hang'] satisfies Fault[]) {
       proxy.fail(fault, 1)
       await expect(run(call === 'put of parts' ? patient : store), `${call}, ${fault}`).resolves.not.toBe(Error)

@@ -6,7 +6,7 @@ import { ENTRIES, readProjectRules } from '@terrane/bundler'
 import { FUNCTION_NAME } from '../../../src/policy.ts'
 import type { Repositories } from './repositories.ts'
 
-/** A Supabase project in a repository, checked out as it is. */
+/** A Supabase project in a repository, checked out unchanged. */
 export interface SupabaseProject {
   readonly repository: string
   /** The folder that `TERRANE_FUNCTIONS_DIR` names. */

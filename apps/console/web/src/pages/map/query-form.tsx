@@ -53,7 +53,7 @@ export function QueryForm(props: {
       </button>
       <label class="check">
         <input type="checkbox" checked={varied} onChange={(event) => onVaried(event.currentTarget.checked)} />
-        Varied
+        Diverse
       </label>
       <label class="check">
         <input type="checkbox" checked={latest} onChange={(event) => onLatest(event.currentTarget.checked)} />

@@ -21,7 +21,7 @@ export function Legend({ layers }: { layers: readonly MapLayer[] }): JSX.Element
   )
 }
 
-/** Whether a legend names the colours besides those of a heat map; areas and lines of a mixed layer are none. */
+/** Whether a legend lists colours; a heat map has them only for the areas and lines of a mixed layer. */
 function hasColors({ draw, geometry, color }: VectorLayer): boolean {
   return draw !== 'heat' || (geometry === 'mixed' && color.by !== 'one')
 }
