@@ -138,7 +138,7 @@ describe('doctor names, with a remedy,', () => {
         /^fine size: 500 MB, log 200 MB, last checkpoint 30 s ago, oldest row 1000000 transactions old/,
       ),
       expect.stringMatching(
-        /^fine vacuum: public\.t has the most dead rows, 100000 beside 20000 live, vacuumed 2 h ago/,
+        /^fine vacuum: public\.t has the most dead rows, 100000 dead and 20000 live, vacuumed 2 h ago/,
       ),
     ])
     expect(found({ log: 3e9 })[0]).toMatch(/^wrong size: .*log 3000 MB.* → Vacuum it/)

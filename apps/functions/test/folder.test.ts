@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'vitest'
 import { ANON_KEY, SERVICE_KEY, startApp } from './support/app.ts'
 
-/** A host of a folder, and what a test does with it. */
+/** A host that serves a folder, and its helpers. */
 async function openFolder(
   { expect }: Pick<TestContext, 'expect'>,
   env: Record<string, string> = {},

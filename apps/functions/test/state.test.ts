@@ -84,7 +84,7 @@ test('state goes with the name of its function, and its caches are removed', asy
   )
   expect(rows.map(({ store }) => store as string)).toEqual(['fn:after:', 'fn:after:named', 'fn:before2:'])
   expect([await sizeOf('fn:before'), await sizeOf('cache:before'), await sizeOf('fn:after')]).toEqual([0, 0, held])
-  // A rename that ended half way is done again: what was written meanwhile is newer.
+  // A rename that stopped half-way runs again; values written in between are newer.
   await write('fn:before:', setting('01', Buffer.from('newer')), setting('05', Buffer.alloc(50)))
   await ask('fn:before:', { operation: 'rename', to: 'after' })
   const [first] = await client.unsafe(`select value from terrane.state where store = 'fn:after:' and key = '\\x01'`)

@@ -258,7 +258,7 @@ describe('a town from a file', () => {
   })
 })
 
-/** Tables of what the demo town has not. */
+/** Tables of features that the demo town lacks. */
 const NOT_IN_TOWN = /_(waterway_routes|routes|barriers_\w+|power_\w+|traffic|entrances|man_made_\w+)$/
 
 test('the demo town fills every other topic, with areas that are all valid', async () => {

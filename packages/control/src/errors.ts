@@ -90,7 +90,7 @@ export const credentialsUnreadable = defineError(
   'CREDENTIALS_UNREADABLE',
   'internal',
   (f: { ref: string; part: string }) =>
-    `The credentials of project '${f.ref}' are in the format of an early version's ${f.part}`,
+    `The credentials of project '${f.ref}' are stored in the format of an early version (${f.part})`,
   () => ({ hint: 'Set its credentials again with `terrane project set`.' }),
 )
 

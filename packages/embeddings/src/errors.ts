@@ -76,7 +76,7 @@ export const modelTampered = defineError(
   (f: { id: string; place: string; what: 'size' | 'sha256'; found: string; expected: string }) =>
     `The model "${f.id}" is refused: ${f.place} has ${f.what} ${f.found}, its manifest says ${f.expected}.`,
   () => ({
-    hint: 'Delete the file to have it downloaded again. If the new file is wanted, pin the model anew, or delete the draft of its manifest and check it again.',
+    hint: 'Delete the file to have it downloaded again. To use the new file, pin the model again, or delete the draft of its manifest and check it again.',
   }),
 )
 

@@ -139,7 +139,7 @@ describe('turning around where two carriageways become one', async () => {
   const left = await draw('left', 'A', 'B')
   const right = await draw('right', 'B', 'A')
 
-  // As Valhalla 3.6.1 answered where one drives on the left; around is 15 times what a sharp turn is.
+  // Answers of Valhalla 3.6.1 with left-hand traffic; a U-turn costs 15 times a sharp turn.
   it.each(['auto', 'truck', 'motorcycle', 'motor_scooter', 'bus', 'taxi', 'bicycle'])(
     'costs %s the same on the right as on the left, and much more than going on',
     (costing) => {

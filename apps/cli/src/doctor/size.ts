@@ -61,7 +61,7 @@ export function judgeSizes(sizes: Sizes): Finding[] {
   if (table === null) return findings
   const [live, dead] = [sizes.live ?? 0, sizes.dead ?? 0]
   const vacuumed = sizes.secondsSinceVacuum === null ? 'not vacuumed yet' : `vacuumed ${ago(sizes.secondsSinceVacuum)}`
-  const worst = `${table} has the most dead rows, ${dead} beside ${live} live, ${vacuumed}`
+  const worst = `${table} has the most dead rows, ${dead} dead and ${live} live, ${vacuumed}`
   findings.push(
     dead > FEW_ROWS + live
       ? wrong('vacuum', worst, `End transactions that are open for long, then: vacuum (analyze) ${table}`)

@@ -87,7 +87,7 @@ async function judgeRoot(root: Root, hosts: readonly string[], judged: Judged[])
       TERRANE_FUNCTIONS_DIR: root.folder,
       TERRANE_FUNCTIONS_OWN_ORIGIN: 'true',
       TERRANE_FUNCTIONS_IMPORT_HOSTS: hosts.join(','),
-      // Four start at once beside builds: how soon is not what is judged.
+      // Four start at once beside builds, so start times do not count.
       TERRANE_SETTINGS: '{"functions":{"bootTimeoutMs":30000}}',
       TERRANE_HOME: join(root.folder, '.terrane'),
     },

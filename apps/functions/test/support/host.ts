@@ -118,7 +118,7 @@ export async function startHost(options: {
       runtime: options.runtime,
       door: options.door ?? egress,
       users: options.users ?? null,
-      // How soon it starts, on a machine that does much else, is not what most tests are about.
+      // Most tests do not depend on the start time, which is long on a busy machine.
       bootMs: options.bootMs ?? 60_000,
       ...(options.shimCache !== undefined && {
         spares: {

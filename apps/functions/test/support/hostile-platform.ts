@@ -1,4 +1,4 @@
-// Bad functions against what the platform keeps and calls for them: state, caches, queues, bindings, chains of calls.
+// Hostile functions against platform services: state, caches, queues, bindings, chains of calls.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'

@@ -61,7 +61,7 @@ async function ask(task: string, name: string, more: object = {}) {
 
 const isRunning = ({ status }: { readonly status: string }) => status !== 'pending'
 
-/** Checks what must be true after a job, with and without faults. */
+/** Checks the invariants after a job, with and without faults. */
 async function expectWhole({ found, remove }: Awaited<ReturnType<typeof ask>>, name: string): Promise<void> {
   expect(await found(name)).toBe('whole')
   await expectNothingLeft(sources)

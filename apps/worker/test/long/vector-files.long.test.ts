@@ -135,7 +135,7 @@ describe.runIf(isHere)('beside native ogr2ogr', () => {
         for (const file of next) {
           const outcome = await tryFile(file)
           outcomes.push(outcome)
-          // A run that is cut off leaves what it found.
+          // An interrupted run keeps its results so far.
           await appendFile(log, `${JSON.stringify(outcome)}\n`)
         }
       }),

@@ -131,7 +131,7 @@ async function wantedRows(table: string, format: Written) {
   }
 }
 
-/** Whether two texts say the same. */
+/** Whether two texts have the same value. */
 function isSame(wanted: string | null, got: string | null, format: Written, kind: string): boolean {
   if (wanted === got) return true
   // Some formats have one null, and no other for documents.

@@ -6,7 +6,7 @@ import { differences, outcomeOf, recordedOutcomes } from './outcome.ts'
 import { type PlacedAsk, scenarioNetwork } from './scenario-town.ts'
 
 /**
- * Whether all options and answers are what was recorded; ends at the first that is not.
+ * Whether all options and answers equal the recorded ones; stops at the first difference.
  *
  * @param first modes whose asks come first
  * @param graphPath a graph that was built before; only costs are new then, so that changes of turns, and of what only keeps

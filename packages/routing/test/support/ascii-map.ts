@@ -61,7 +61,7 @@ export class AsciiTown {
   /**
    * Routes between places, one character each.
    *
-   * @param more what else the request says; `stop` is the type of the places between
+   * @param more other members of the request; `stop` is the type of the places between
    */
   route(places: string, more: Readonly<Record<string, unknown>> & { stop?: string } = {}): AsciiRoute {
     const { stop = 'break', ...rest } = more

@@ -67,7 +67,7 @@ interface Route {
   readonly legs: readonly { readonly annotation: { readonly duration: readonly number[] } }[]
 }
 
-/** Places along a line every so many seconds, and its end. */
+/** Positions along a line at an interval in seconds, and its end. */
 function sampled(line: Line, durations: readonly number[], interval: number): MadeTrace['points'][number][] {
   const points: MadeTrace['points'][number][] = []
   let time = 0

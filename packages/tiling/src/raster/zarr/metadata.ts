@@ -36,7 +36,7 @@ export interface ZarrArray {
   readonly attributes: Fields
 }
 
-/** A group or an array. `arrays` are paths of arrays below a group as its consolidated metadata has them, or null. */
+/** A group or an array. `arrays` are the paths of arrays in the consolidated metadata of a group, or null. */
 export type ZarrNode =
   | { readonly kind: 'group'; readonly attributes: Fields; readonly arrays: readonly string[] | null }
   | { readonly kind: 'array'; readonly attributes: Fields; readonly array: ZarrArray }
