@@ -91,7 +91,7 @@ export const targetNotAllowed = defineError(
   'PROJECT_TARGET_REFUSED',
   'forbidden',
   () => 'This pool does not accept credentials in projectTarget',
-  () => ({ hint: 'Send projectTarget.projectRef alone; the project has to be registered with the pool.' }),
+  () => ({ hint: 'Send only projectTarget.projectRef; the project has to be registered with the pool.' }),
 )
 
 export const targetIncomplete = defineError(

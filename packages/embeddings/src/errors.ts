@@ -127,7 +127,7 @@ export const modelInputMissing = defineError(
 
 const INPUT_HINTS = {
   datetime: 'Send datetime, the time at which the imagery was taken, such as 2024-06-01T10:00:00Z.',
-  wavelengths: 'Send the profile of the sensor: it tells the wavelength of each band.',
+  wavelengths: 'Send the profile of the sensor: it has the wavelength of each band.',
   gsd: 'The raster needs a georeference: the size of its pixels is taken from it.',
   places: 'The raster needs a georeference: the places of its tiles are taken from it.',
 }

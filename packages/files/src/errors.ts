@@ -19,7 +19,7 @@ export const zipRefused = defineError(
   'ZIP_REFUSED',
   'invalid',
   (f: { reason: string }) => `The archive is refused: ${f.reason}`,
-  () => ({ hint: 'Pack the data files alone, without folders, links or passwords.' }),
+  () => ({ hint: 'Pack only the data files, without folders, links or passwords.' }),
 )
 
 export const growthRefused = defineError(

@@ -95,7 +95,9 @@ export function databaseFindings(
     )
   else findings.push(fine('database', `PostgreSQL ${major}`))
   if (said.readonly)
-    findings.push(wrong('database', 'it is a standby, which takes no writes', 'Name the primary in DATABASE_URL.'))
+    findings.push(
+      wrong('database', 'it is a standby server, which accepts no writes', 'Name the primary in DATABASE_URL.'),
+    )
   for (const name of EXTENSIONS) {
     if (said.names.includes(name)) continue
     findings.push(

@@ -16,7 +16,7 @@ import { readUpload, sendUpload } from './upload.ts'
 /** Makes the folder of a new function. @throws CLI_FAILED for an invalid name, or if the folder exists */
 export async function newFunction(root: string, name: string, auth: string, print: Print): Promise<void> {
   if (!FUNCTION_NAME.test(name))
-    throw cliFailed({ reason: `'${name}' is no function name: A-Z, a-z, 0-9, - and _, at most 63` })
+    throw cliFailed({ reason: `'${name}' is not a function name: A-Z, a-z, 0-9, - and _, at most 63` })
   parsePolicy({ auth })
   const folder = join(root, name)
   if (await stat(folder).catch(() => null)) throw cliFailed({ reason: `${folder} is there already` })

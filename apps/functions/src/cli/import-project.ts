@@ -241,7 +241,7 @@ function fenceOf(folder: string): string {
 async function assertInside(file: string, { folder, packages }: Fence): Promise<void> {
   const real = await realpath(file).catch(() => file)
   if ([folder, ...packages].some((each) => real.startsWith(each + sep))) return
-  throw cliFailed({ reason: `${file} lies outside of ${folder}, so it is not read` })
+  throw cliFailed({ reason: `${file} is outside of ${folder}, so it is not read` })
 }
 
 function whyNot(error: unknown): string {

@@ -9,7 +9,7 @@ const WAITS_MS = [250, 500, 1000, 2000, 4000, 8000]
 export async function settle(logger: Logger, write: () => Promise<boolean>): Promise<void> {
   for (const wait of [...WAITS_MS, null]) {
     try {
-      if (!(await write())) logger.warn('the job was taken over meanwhile; this run ends nothing')
+      if (!(await write())) logger.warn('another run has taken the job over; this run changes nothing')
       return
     } catch (error) {
       if (wait === null || toShowable(error).code !== 'DATABASE_UNAVAILABLE') throw error

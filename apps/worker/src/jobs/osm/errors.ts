@@ -86,7 +86,7 @@ export const noExtractCovers = defineError(
   () => 'No extract of the index contains the whole area',
   () => ({
     hint: 'Send a smaller area, or name a file or URL as the source.',
-    errors: [{ path: '/aoiGeoJson', message: 'lies in no extract' }],
+    errors: [{ path: '/aoiGeoJson', message: 'is not in an extract' }],
   }),
 )
 

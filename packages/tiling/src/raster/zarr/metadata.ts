@@ -192,7 +192,7 @@ function checked(array: ZarrArray): ZarrArray {
     throw zarrUnusable({ why: `its chunks decode to ${bytes} bytes; the limit is ${MAX_CHUNK_BYTES}` })
   }
   if (object.some((size, i) => size % chunk[i]! !== 0))
-    throw zarrUnusable({ why: 'its shards are no multiple of chunks' })
+    throw zarrUnusable({ why: 'its shards are not multiples of its chunks' })
   const chunks = product(object) / product(chunk)
   if (chunks > MAX_SHARD_CHUNKS) {
     throw zarrUnusable({ why: `its shards have ${chunks} chunks; the limit is ${MAX_SHARD_CHUNKS}` })

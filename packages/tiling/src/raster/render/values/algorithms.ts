@@ -242,7 +242,9 @@ export function findAlgorithm(
 ): { readonly algorithm: Algorithm; readonly parameters: AlgorithmParameters } {
   const algorithm = Object.hasOwn(ALGORITHMS, name) ? ALGORITHMS[name] : undefined
   if (!algorithm) {
-    throw algorithmUnreadable({ why: `${name} is none; there are ${Object.keys(ALGORITHMS).join(', ')}` })
+    throw algorithmUnreadable({
+      why: `there is no algorithm ${name}; available are ${Object.keys(ALGORITHMS).join(', ')}`,
+    })
   }
   const strange = Object.keys(told).find((key) => !Object.hasOwn(algorithm.defaults, key))
   if (strange !== undefined) {
