@@ -406,7 +406,7 @@ describe('terrane jobs', () => {
       expect((await terrane('jobs', 'why', ID)).stdout).toContain('TERRANE_PROJECT_CONCURRENCY')
       answers['GET /worker/jobs/ogr2ogrImport?status=running'] = [200, { data: [], next_cursor: null }]
       answers['GET /worker/capacity'] = [200, { queued: 2, running: 4 }]
-      expect((await terrane('jobs', 'why', ID)).stdout).toContain('All workers are busy with other jobs')
+      expect((await terrane('jobs', 'why', ID)).stdout).toContain('Workers are busy with other jobs')
     })
 
     test('why says how often it was tried and what went wrong last', async () => {

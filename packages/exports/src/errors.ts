@@ -6,7 +6,7 @@ export const columnNotThere = defineError(
   (f: { index: number; name: string; columns: readonly string[] }) =>
     `There is no column ${f.name} that can be exported`,
   (f) => ({
-    hint: `Columns that can: ${f.columns.slice(0, 50).join(', ') || 'none'}.`,
+    hint: `Columns that can be exported: ${f.columns.slice(0, 50).join(', ') || 'none'}.`,
     errors: [{ path: `/columns/${f.index}`, message: 'must name a column' }],
   }),
 )

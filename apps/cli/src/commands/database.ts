@@ -15,7 +15,7 @@ export function databaseCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-The URL may stand in TERRANE_MOVE_TO as well. Let running jobs end first: later changes are not copied.
+The URL may stand in TERRANE_MOVE_TO as well. Let running jobs end first: changes after the start of the copy are not in it.
 The source is not changed; clients of the embedded database wait during the copy. Then start the apps with DATABASE_URL set to the new one.
 
 Example:

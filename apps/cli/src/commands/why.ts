@@ -44,7 +44,7 @@ async function waiting(connection: Connection, job: AnyJob): Promise<string[]> {
       ...lines,
       'A project runs at most TERRANE_PROJECT_CONCURRENCY jobs of a task at once, so it waits for these.',
     ]
-  if (capacity.running > 0) return [...lines, 'All workers are busy with other jobs.']
+  if (capacity.running > 0) return [...lines, 'Workers are busy with other jobs: it waits for a free worker.']
   return [...lines, 'No job is running. `terrane doctor` checks that a worker runs.']
 }
 

@@ -142,7 +142,8 @@ async function functionsIn(root: string) {
   const left: { name: string; why: string }[] = []
   if (isWorker) {
     const name = readProjectRules(root)?.worker?.name ?? basename(root)
-    if (!FUNCTION_NAME.test(name)) throw cliFailed({ reason: `'${name}' is no function name: A-Z, a-z, 0-9, - and _` })
+    if (!FUNCTION_NAME.test(name))
+      throw cliFailed({ reason: `'${name}' is not a function name: A-Z, a-z, 0-9, - and _` })
     return { isWorker, functions: [[name, root]] as [string, string][], left }
   }
   const functions: [string, string][] = []

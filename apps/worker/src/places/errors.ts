@@ -26,7 +26,7 @@ export const placeNotFound = defineError(
 export const geocoderFailed = defineError(
   'GEOCODER_FAILED',
   'upstream',
-  (f: { why: string }) => `The answer of the geocoder cannot be used: ${f.why}`,
+  (f: { why: string }) => `The geocoder failed: ${f.why}`,
   () => ({ hint: 'Try again later, or send aoiGeoJson.' }),
 )
 

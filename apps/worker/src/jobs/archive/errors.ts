@@ -24,7 +24,7 @@ export const propertyNotAttribute = defineError(
   (f: { property: string; path: string; attributes: readonly string[] }) =>
     `${f.property} is not a property of its layer`,
   (f) => ({
-    hint: `Name one of ${f.attributes.slice(0, 50).join(', ') || 'none'}; properties lists them.`,
+    hint: `Name one of ${f.attributes.slice(0, 50).join(', ') || 'none'}; the field properties selects them.`,
     errors: [{ path: f.path, message: 'must name a property of the layer' }],
   }),
 )
@@ -46,6 +46,6 @@ export const tableUnreadable = defineError(
   ({ isSpatial }) => ({
     hint: isSpatial
       ? 'Check that all geometries have an SRID (UpdateGeometrySRID gives one to a column) and coordinates that it is defined for.'
-      : 'Correct the view or the row, or leave the unreadable column out of properties.',
+      : 'Correct the view or the row, or name in properties only columns that can be read.',
   }),
 )

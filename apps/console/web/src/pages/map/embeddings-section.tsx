@@ -73,7 +73,7 @@ export function EmbeddingsSection(props: EmbeddingsProps): JSX.Element {
           ))}
         </select>
       )}
-      {catalogue.value && table !== null && !entry && <p class="problem">There is no embedding table {table}.</p>}
+      {catalogue.value && table !== null && !entry && <p class="problem">There is no embeddings table {table}.</p>}
       {entry && <Explorer key={entry.table_name} {...props} entry={entry} />}
     </section>
   )
