@@ -137,8 +137,8 @@ async function readProfile(name: string, env: NodeJS.ProcessEnv): Promise<Profil
     })
   }
   if (process.platform !== 'win32' && ((await stat(path)).mode & 0o077) !== 0) {
-    throw new TerraneError('PROFILES_UNSAFE', 'forbidden', `Others may read the keys in ${path}`, {
-      hint: `Keep it to yourself: chmod 600 ${path}`,
+    throw new TerraneError('PROFILES_UNSAFE', 'forbidden', `Other users can read the keys in ${path}`, {
+      hint: `Restrict it: chmod 600 ${path}`,
     })
   }
   return profile

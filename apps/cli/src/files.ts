@@ -79,7 +79,11 @@ async function partsOf(path: string): Promise<{ readonly stem: string; readonly 
   const { stem, files, missing } = known
   if (missing.length > 0) {
     const others = missing.map((ending) => `${stem}.${ending}`).join(' and ')
-    throw new TerraneError('DATASET_NOT_WHOLE', 'invalid', `${name} is not whole: ${others} must lie beside it`)
+    throw new TerraneError(
+      'DATASET_NOT_WHOLE',
+      'invalid',
+      `${name} is incomplete: ${others} must be in the same folder`,
+    )
   }
   return { stem, parts: files.map((file) => ({ name: file, path: join(folder, file) })) }
 }

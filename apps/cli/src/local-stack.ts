@@ -49,8 +49,8 @@ export async function findStack(env: NodeJS.ProcessEnv): Promise<LocalStack> {
 /** The embedded database of a stack. @throws NOT_CONNECTED when it uses a server */
 export function databaseOf({ ports }: LocalStack): string {
   if (ports.database !== undefined) return `postgres://postgres@127.0.0.1:${ports.database}/postgres`
-  throw new TerraneError('NOT_CONNECTED', 'invalid', 'The local stack uses a database of your own', {
-    hint: 'Set DATABASE_URL to what it was started with.',
+  throw new TerraneError('NOT_CONNECTED', 'invalid', 'The local stack uses an external database', {
+    hint: 'Set DATABASE_URL to the value that the stack was started with.',
   })
 }
 
@@ -73,10 +73,10 @@ async function askPorts(port: number, secret: string): Promise<Ports> {
     proof = response.headers.get('terrane-proof')
     body = await response.text()
   } catch {
-    throw notRunning(`nothing answers on port ${port}, which its stack.json names`)
+    throw notRunning(`nothing answers on port ${port} of its stack.json`)
   }
   const expected = createHmac('sha256', `terrane-stack:${secret}`).update(`${nonce}\n${body}`).digest('hex')
-  if (proof !== expected) throw notRunning(`port ${port}, which its stack.json names, is of another program`)
+  if (proof !== expected) throw notRunning(`port ${port} of its stack.json is used by another program`)
   return (JSON.parse(body) as { ports: Ports }).ports
 }
 

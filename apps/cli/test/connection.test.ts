@@ -80,7 +80,7 @@ test('a program that listens where the stack did gets no key and is not believed
   await stack({ origin: 9000, functions: 9001 }, 'another secret')
   await expect(found()).rejects.toMatchObject({
     code: 'NOT_CONNECTED',
-    message: expect.stringMatching(/is of another program/) as string,
+    message: expect.stringMatching(/is used by another program/) as string,
   })
   expect(await localEnvironment([], { TERRANE_HOME: home })).toEqual({})
   expect(JSON.stringify(heard.map(({ headers, url }) => ({ headers, url })))).not.toContain('local key')

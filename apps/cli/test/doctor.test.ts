@@ -70,13 +70,13 @@ describe('doctor names, with a remedy,', () => {
     const port = String(await listen(createServer((_, response) => response.end('{}'))))
     const found = await faults({ TERRANE_CONSOLE_PORT: port, TERRANE_ROUTER_PORT: '80000' })
     expect(found).toContainEqual(expect.stringMatching(`port: ${port} \\(console\\) is taken → .*TERRANE_CONSOLE_PORT`))
-    expect(found).toContainEqual(expect.stringMatching(/TERRANE_ROUTER_PORT is no port: 80000 → /))
+    expect(found).toContainEqual(expect.stringMatching(/TERRANE_ROUTER_PORT is not a port: 80000 → /))
   })
 
   test('keys that others may read, damaged ones, and a secrets key that is none', async () => {
     const path = join(folder, 'home/keys.json')
     await put(path, '{}', 0o644)
-    expect(await faults({})).toContainEqual(expect.stringMatching(/keys: others may read .*chmod 600/))
+    expect(await faults({})).toContainEqual(expect.stringMatching(/keys: other users can read .*chmod 600/))
     await put(path, '{"serviceRoleKey": ')
     expect(await faults({ TERRANE_SECRETS_KEY: 'abc' })).toEqual(
       expect.arrayContaining([
@@ -138,7 +138,7 @@ describe('doctor names, with a remedy,', () => {
         /^fine size: 500 MB, log 200 MB, last checkpoint 30 s ago, oldest row 1000000 transactions old/,
       ),
       expect.stringMatching(
-        /^fine vacuum: public\.t has the most dead rows, 100000 beside 20000 live, vacuumed 2 h ago/,
+        /^fine vacuum: public\.t has the most dead rows, 100000 dead and 20000 live, vacuumed 2 h ago/,
       ),
     ])
     expect(found({ log: 3e9 })[0]).toMatch(/^wrong size: .*log 3000 MB.* → Vacuum it/)
@@ -164,7 +164,7 @@ describe('doctor names, with a remedy,', () => {
     const env = { XDG_CONFIG_HOME: folder }
     expect(await faults(env, 'prod')).toContainEqual(expect.stringMatching(/no profile 'prod'/))
     await put(profilesPath(env), '{"prod": {"url": "http://127.0.0.1:1", "key": "k"}}', 0o640)
-    expect(await faults(env, 'prod')).toContainEqual(expect.stringMatching(/Others may read.*chmod 600/))
+    expect(await faults(env, 'prod')).toContainEqual(expect.stringMatching(/Other users can read.*chmod 600/))
     await put(profilesPath(env), '{"prod": {"url": "http://127.0.0.1:1", "key": "k"}}')
     expect(await faults(env, 'prod')).toContainEqual(
       expect.stringMatching(/nothing answers at http:\/\/127\.0\.0\.1:1 → /),

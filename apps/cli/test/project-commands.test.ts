@@ -243,11 +243,11 @@ describe('a command that runs a task', () => {
     const said = await terrane('osm', 'Porto', '--no-watch')
     expect(said).toEqual({ code: 0, stdout: `${ID}\n`, stderr: 'Porto, Portugal\n' })
     expect(asked.at(-1)?.body).toMatchObject({ areaName: 'Porto', aoiGeoJson: geojson })
-    const off = { code: 'GEOCODER_OFF', message: 'This worker looks no places up.' }
+    const off = { code: 'GEOCODER_OFF', message: 'This worker has no geocoder.' }
     answers['GET /worker/places?name=Porto'] = [422, off]
     expect(await terrane('overture', 'Porto')).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/looks no places up[^]*--bbox/) as string,
+      stderr: expect.stringMatching(/has no geocoder[^]*--bbox/) as string,
     })
   })
 
@@ -371,7 +371,7 @@ describe('terrane jobs', () => {
     const { code, stdout } = await terrane('jobs', 'why', ID)
     expect([code, stdout]).toEqual([
       0,
-      `NO_SRS: The file names no system\nSend sourceSrs.\nIt may work without a change: terrane jobs retry ${ID}\n`,
+      `NO_SRS: The file names no system\nSend sourceSrs.\nA retry may succeed: terrane jobs retry ${ID}\n`,
     ])
     expect(await terrane('jobs', 'why', 'other')).toMatchObject({
       code: 1,
@@ -396,9 +396,9 @@ describe('terrane jobs', () => {
 
     test('why says its place, and that no worker may be there', async () => {
       const { stdout } = await terrane('jobs', 'why', ID)
-      expect(stdout).toContain('It waits for its turn since 2026-01-01T00:00:00Z.')
+      expect(stdout).toContain('It has been queued since 2026-01-01T00:00:00Z.')
       expect(stdout).toContain('1 are ahead of it and 0 run; over all tasks and projects 2 wait and 0 run')
-      expect(stdout).toContain('Nothing runs at all')
+      expect(stdout).toContain('No job is running')
     })
 
     test('why says what is in the way: jobs of its own project, or of others', async () => {
@@ -406,7 +406,7 @@ describe('terrane jobs', () => {
       expect((await terrane('jobs', 'why', ID)).stdout).toContain('TERRANE_PROJECT_CONCURRENCY')
       answers['GET /worker/jobs/ogr2ogrImport?status=running'] = [200, { data: [], next_cursor: null }]
       answers['GET /worker/capacity'] = [200, { queued: 2, running: 4 }]
-      expect((await terrane('jobs', 'why', ID)).stdout).toContain('Workers are busy with others')
+      expect((await terrane('jobs', 'why', ID)).stdout).toContain('Workers are busy with other jobs')
     })
 
     test('why says how often it was tried and what went wrong last', async () => {
@@ -465,11 +465,11 @@ test('the map of the routing engine is told with its tags that are not understoo
     code: 0,
     stdout: 'tag           count\naccess=staff  2\n',
     stderr:
-      'Built 2026-02-02T02:40:00.000Z, from 11, 48 to 12, 49.\nTags that are not understood; a route over one warns:\n',
+      'Built 2026-02-02T02:40:00.000Z, from 11, 48 to 12, 49.\nUnsupported tags; a route over one has a warning:\n',
   })
   expect(JSON.parse((await terrane('routing', 'inspect', '--json')).stdout)).toEqual(status)
   answers['POST /routing-engine/v1/status'] = [200, { ...status, tileset_last_modified: 0 }]
-  expect((await terrane('routing', 'inspect')).stderr).toMatch(/^Built at a time that is not known, from 11/)
+  expect((await terrane('routing', 'inspect')).stderr).toMatch(/^Built at an unknown time, from 11/)
 })
 
 describe('tables', () => {
@@ -480,7 +480,7 @@ describe('tables', () => {
     expect((await terrane('tables', 'list')).stdout).toMatch(/^table_schema .*\npublic +roads +- +- +3 /)
     expect(await terrane('tables', 'share', 'roads', '--with', 'anon')).toMatchObject({
       code: 0,
-      stdout: 'public.roads: read by anon, service_role; before: anon, service_role\n',
+      stdout: 'public.roads: read by anon, service_role (before: anon, service_role)\n',
     })
     await terrane('tables', 'unshare', 'roads', '--with', 'authenticated')
     await terrane('tables', 'drop', 'scene', '--schema', 'geoembeddings', '--yes')

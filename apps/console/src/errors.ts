@@ -51,22 +51,22 @@ export const mapNotFound = defineError('MAP_NOT_FOUND', 'not_found', (f: { id: s
 export const mapChanged = defineError(
   'MAP_CHANGED',
   'conflict',
-  (f: { id: string }) => `The map ${f.id} is not what was to be made public: its version or its tables differ`,
-  () => ({ hint: 'Look at the map as it is now, then make it public.' }),
+  (f: { id: string }) => `The map ${f.id} has changed since its page was opened: its version or its tables differ`,
+  () => ({ hint: 'Reload the map, then make it public.' }),
 )
 
 export const rowChanged = defineError(
   'ROW_CHANGED',
   'conflict',
-  (f: { column: string }) => `The row is gone, or its ${f.column} is not what the page shows`,
-  () => ({ hint: 'Read the rows again, then change the value.' }),
+  (f: { column: string }) => `The row was deleted, or its ${f.column} was changed since the page read it`,
+  () => ({ hint: 'Reload the rows, then change the value.' }),
 )
 
 export const tableNotShared = defineError(
   'TABLE_NOT_SHARED',
   'conflict',
   (f: { table: string; reason: { message?: string } }) => `${f.table} cannot be made public: ${f.reason.message ?? ''}`,
-  () => ({ hint: 'Take its layer out of the map, or let anon read it as its owner.' }),
+  () => ({ hint: 'Remove its layer from the map, or, as the owner of the table, allow anon to read it.' }),
 )
 
 export const originInvalid = defineError(
@@ -105,7 +105,7 @@ export const serviceSlow = defineError(
 export const projectKeyEnded = defineError(
   'PROJECT_KEY_ENDED',
   'unauthenticated',
-  (f: { service: string }) => `The ${f.service} no longer takes the key that the console sends for this project`,
+  (f: { service: string }) => `The ${f.service} no longer accepts the key that the console sends for this project`,
   () => ({ hint: 'It has expired or was revoked. An operator has to set a new one.' }),
 )
 
@@ -126,7 +126,8 @@ export const pageMissing = defineError(
 export const basemapInvalid = defineError(
   'BASEMAP_INVALID',
   'invalid',
-  (f: { setting: string; reason: string }) => `The setting console.basemap, ${f.setting}, is no basemap: ${f.reason}`,
+  (f: { setting: string; reason: string }) =>
+    `The setting console.basemap (${f.setting}) is not a basemap: ${f.reason}`,
   () => ({ hint: 'Set `https://…/{z}/{x}/{y}.png`, `https://….pmtiles`, or the absolute path of a PMTiles file.' }),
 )
 

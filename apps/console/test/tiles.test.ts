@@ -99,7 +99,7 @@ test('rows are sorted, and filtered as a layer of a map is; other parameters of 
       '("canton".eq."a,b.c","population".gt."3","name".ilike."*50__*","note".isdistinct."x",or("gone".is.null,"gone".eq.""))',
     ],
   ])
-  // An empty text is no value for text columns, as on the map; other types have no empty text.
+  // An empty text counts as missing in text columns, as on the map; other types have no empty text.
   const asked = async (given: readonly object[]) => {
     const sent = new URLSearchParams({ filters: JSON.stringify(given) })
     expect((await browser.ask('GET', `${path}&${sent.toString()}`)).status).toBe(200)

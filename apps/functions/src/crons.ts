@@ -18,7 +18,7 @@ export function withCrons(policy: Policy, crons: readonly string[]): Policy {
   for (const entry of schedule) {
     const shown = `'${entry.slice(0, 100)}'`
     if (!isCronEntry.test(entry) || entry.length > 300)
-      throw refuse('/schedule', `Deno.cron has ${shown}, which is no name with five fields`)
+      throw refuse('/schedule', `Deno.cron has ${shown}, which is not a name with five fields`)
     const reason = reasonAgainst(entry.slice(entry.indexOf(': ') + 1).trim(), policy.time_zone)
     if (reason !== null) throw refuse('/schedule', `${shown} ${reason}`)
   }

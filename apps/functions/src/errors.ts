@@ -4,7 +4,7 @@ export const invalidPolicy = defineError(
   'FUNCTION_POLICY_INVALID',
   'invalid',
   (f: { errors: readonly FieldError[] }) =>
-    `function.json is not acceptable: ${f.errors.map((e) => `${e.path.slice(1) || 'the whole'} ${e.message}`).join('; ')}`,
+    `function.json is not acceptable: ${f.errors.map((e) => `${e.path.slice(1) || 'the file'} ${e.message}`).join('; ')}`,
   (f) => ({ errors: f.errors, hint: 'Unknown fields are refused; the README lists the known ones.' }),
 )
 
@@ -20,14 +20,14 @@ export const buildLimit = defineError(
   'FUNCTION_BUILD_LIMIT',
   'invalid',
   (f: { what: string }) => `The function cannot be bundled within ${f.what}`,
-  () => ({ hint: 'Look for generated code, very deep nesting or very large literals; deploy data as static files.' }),
+  () => ({ hint: 'Check for generated code, very deep nesting or very large literals; deploy data as static files.' }),
 )
 
 export const filesNotStill = defineError(
   'FUNCTION_FILES_NOT_STILL',
   'unavailable',
-  (f: { name: string }) => `The files of '${f.name}' keep changing; it is served once they have been still`,
-  () => ({ hint: 'Look for a program that writes into the folder, and let it write elsewhere.' }),
+  (f: { name: string }) => `The files of '${f.name}' keep changing; it is served when they stop changing`,
+  () => ({ hint: 'Find the program that writes into this folder, and let it write elsewhere.' }),
 )
 
 export const archiveInvalid = defineError(
@@ -54,7 +54,7 @@ export const secretOutdated = defineError(
   'FUNCTION_SECRET_OUTDATED',
   'conflict',
   (f: { names: readonly string[] }) =>
-    `An early version encrypted these secrets for the project's name: ${f.names.join(', ')}`,
+    `These secrets were encrypted by an early version and cannot be used: ${f.names.join(', ')}`,
   () => ({ hint: 'Set them again, or delete them.' }),
 )
 
@@ -62,7 +62,7 @@ export const bootFailed = defineError(
   'FUNCTION_BOOT_FAILED',
   'invalid',
   (f: { reason: string; detail: string }) => `The function does not start: ${f.reason}`,
-  (f) => ({ ...(f.detail !== '' && { details: f.detail }), hint: 'The version that was live before still is.' }),
+  (f) => ({ ...(f.detail !== '' && { details: f.detail }), hint: 'The previous version stays live.' }),
 )
 
 export const keyNotPrivileged = defineError(
@@ -101,7 +101,8 @@ export const projectNotFound = defineError(
 export const stateStays = defineError(
   'FUNCTION_STATE_STAYS',
   'unavailable',
-  (f: { name: string; reason: string }) => `The state of the function '${f.name}' stays as it is: ${f.reason}`,
+  (f: { name: string; reason: string }) =>
+    `The state of the function '${f.name}' could not be moved or deleted: ${f.reason}`,
   () => ({
     hint: 'Try again when the API of the project can be reached: a function of this name would read the state.',
   }),
@@ -110,7 +111,7 @@ export const stateStays = defineError(
 export const nameTaken = defineError(
   'FUNCTION_NAME_TAKEN',
   'conflict',
-  (f: { name: string }) => `There is a function '${f.name}' already`,
+  (f: { name: string }) => `A function '${f.name}' exists already`,
 )
 
 export const secretInvalid = defineError(
@@ -123,7 +124,7 @@ export const secretInvalid = defineError(
 export const hardenedRequired = defineError(
   'FUNCTION_HARDENED_REQUIRED',
   'invalid',
-  () => 'TERRANE_MODE=shared runs code of strangers and needs TERRANE_FUNCTIONS_PROFILE=hardened',
+  () => 'TERRANE_MODE=shared runs untrusted code and needs TERRANE_FUNCTIONS_PROFILE=hardened',
   () => ({ hint: 'Install bubblewrap and set the profile, or serve one project with TERRANE_MODE=local.' }),
 )
 
@@ -143,7 +144,7 @@ export const sharedNeeds = defineError(
 export const secretsKeyMissing = defineError(
   'SECRETS_KEY_MISSING',
   'invalid',
-  () => 'No key to seal secrets with',
+  () => 'No key to encrypt secrets',
   () => ({
     hint: 'Set TERRANE_SECRETS_KEY (32 bytes, hex or base64), or in local mode TERRANE_JWT_SECRET or TERRANE_SERVICE_ROLE_KEY.',
   }),

@@ -71,7 +71,7 @@ export class VersionStore implements AsyncDisposable {
     }
   }
 
-  /** Unpacks a version unless it is there already. */
+  /** Unpacks a version unless it is unpacked already. */
   async add(archive: Archive, facts: VersionFacts): Promise<FunctionVersion> {
     const digest = digestOf(archive)
     const found = await this.find(digest, facts)

@@ -159,7 +159,7 @@ describe('who may call what', () => {
 
   test('a token that expires stops working although it was good before', async () => {
     const short = await token(user, undefined, -3)
-    // Five seconds of grace for clocks that differ: it is still good now, and is not remembered beyond its expiry.
+    // The tolerance for clocks is five seconds: the token is still valid, and is not cached beyond its expiry.
     expect(await statusOf('user', { authorization: `Bearer ${short}` })).toBe(200)
     await expect.poll(() => statusOf('user', { authorization: `Bearer ${short}` }), { interval: 500 }).toBe(401)
   })

@@ -25,7 +25,7 @@ beforeAll(async () => {
     })
   })
   await new Promise<void>((done) => api.listen(0, '127.0.0.1', done))
-  // Beside the repository, whose workspaces would be looked through for what the examples import.
+  // Beside the repository, because the imports of the examples would be searched in its workspaces.
   folder = await mkdtemp(join(tmpdir(), 'terrane-examples-'))
   await cp(new URL('../examples/', import.meta.url), folder, { recursive: true })
   app = await startApp({

@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, test, type TestContext } from 'vitest'
 import { ANON_KEY, SERVICE_KEY, startApp } from './support/app.ts'
 
-/** A host of a folder. */
+/** A host that serves a folder, and its helpers. */
 async function openFolder(env: Record<string, string> = {}, checkTypes = false) {
   const stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'terrane-folder-'))

@@ -403,7 +403,7 @@ test('the imports of several functions are fetched at the same time', async () =
   const server = createServer((request, response) => {
     const answer = () => response.writeHead(200, { 'content-type': 'application/typescript' }).end('export {}')
     if (request.url === '/second.ts') asked.resolve()
-    // The first is answered once the second is asked for.
+    // The first request is answered when the second one arrives.
     void asked.promise.then(answer)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

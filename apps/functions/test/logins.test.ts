@@ -185,7 +185,7 @@ describe.skipIf(!isPostgres)('logins of functions on a server', () => {
     for (const key of [kept.key, ended.key, 'unknown key'])
       await session.query(`notify terrane_keys, '${hashKey(key)}'`)
     await session.query('notify terrane_keys')
-    // The last notification has been looked at when what follows it has been.
+    // When a later notification was handled, the former one was, too.
     const marker = `marker ${crypto.randomUUID()}`
     await expect.poll(async () => {
       await session.query(`notify terrane_keys, '${marker}'`)

@@ -35,7 +35,7 @@ test.skipIf(!isRoot)(`a function of a host that is root is another user, whereve
 test('a host that is root and cannot give functions a user of their own refuses, and says what to do', async () => {
   const stateDir = await mkdtemp(join(tmpdir(), 'terrane-state-'))
   const wish = { runtime: 'auto', profile: 'standard', stateDir, path: '' } as const
-  // Users that no process may become: the trial fails as it does without CAP_SETUID.
+  // User ids that no process can take, so the trial fails as without CAP_SETUID.
   const refused = probeRuntime({ ...wish, users: { first: 4_294_967_295, count: 1 } })
   await expect(refused).rejects.toMatchObject({
     code: 'FUNCTION_RUNTIME_UNAVAILABLE',

@@ -1,4 +1,4 @@
-// Functions that dial other hosts by TCP: through the host's door, to what their policy lists, and nowhere else.
+// Functions that connect to other hosts by TCP: through the host, and only to hosts of their policy.
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'

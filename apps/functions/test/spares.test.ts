@@ -7,7 +7,7 @@ import { tryRuntime } from './support/runtimes.ts'
 const WHO = `export default () => Response.json({ pid: Deno.pid, path: new URL('.', import.meta.url).pathname })`
 const variants = [await tryRuntime('deno', 'standard'), await tryRuntime('deno', 'hardened')]
 
-/** False also for a process that has ended and that its parent has not asked for yet. */
+/** False also for a zombie process. */
 function isAlive(pid: number): boolean {
   try {
     return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))

@@ -84,7 +84,7 @@ test('state goes with the name of its function, and its caches are removed', asy
   )
   expect(rows.map(({ store }) => store as string)).toEqual(['fn:after:', 'fn:after:named', 'fn:before2:'])
   expect([await sizeOf('fn:before'), await sizeOf('cache:before'), await sizeOf('fn:after')]).toEqual([0, 0, held])
-  // A rename that ended half way is done again: what was written meanwhile is newer.
+  // A rename that stopped half-way runs again; values written in between are newer.
   await write('fn:before:', setting('01', Buffer.from('newer')), setting('05', Buffer.alloc(50)))
   await ask('fn:before:', { operation: 'rename', to: 'after' })
   const [first] = await client.unsafe(`select value from terrane.state where store = 'fn:after:' and key = '\\x01'`)
@@ -154,7 +154,7 @@ test('expired entries of all stores are swept by the next commit; a number that 
   expect(rows.map(({ store }) => store as string)).not.toContain('fn:stays:')
 })
 
-/** A program whose lines tell everything that a database of Deno's own and ours must agree in. */
+/** A program that prints everything in which Deno's own database and ours must agree. */
 const PROGRAM = `
 const lines = []
 const say = (value) => lines.push(Deno.inspect(value, { depth: 9 }).replaceAll(/versionstamp: "[^"]*"/g, 'versionstamp: "*"'))

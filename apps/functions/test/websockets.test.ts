@@ -8,7 +8,7 @@ import { tryRuntime } from './support/runtimes.ts'
 
 const KEY = 'dGhlIHNhbXBsZSBub25jZQ=='
 
-/** Answers every message with it, and tells of the headers that it got. */
+/** Echoes every message, and reports the headers that it received. */
 const ECHO = `Deno.serve((request) => {
   if (request.headers.get('upgrade') !== 'websocket') return new Response('plain', { status: 426 })
   const names = [...request.headers.keys()].filter((name) => /terrane-(?!call)|extens/.test(name))

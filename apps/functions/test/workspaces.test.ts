@@ -170,7 +170,7 @@ test('a CommonJS package finds its WebAssembly beside itself', async () => {
 test('require of a computed name finds the packages and files that the code names', async () => {
   await lay({
     'fn/node_modules/web/package.json': JSON.stringify({ name: 'web', main: 'index.js' }),
-    // As Express does: the engine of a view is what its name ends with.
+    // As Express does: the extension of a view names its engine.
     'fn/node_modules/web/index.js': `module.exports = (file) => require(file.split('.').pop()).render(file)`,
     'fn/node_modules/ejs/package.json': JSON.stringify({ name: 'ejs', main: 'index.js' }),
     'fn/node_modules/ejs/index.js': `module.exports = { render: (file) => 'ejs of ' + file }`,

@@ -136,7 +136,7 @@ function randomNode(make: Make, table: string, depth: number, isLeaf = false): N
   }
 }
 
-/** Orders of a resource whose aggregates were left out; grouped rows had none. */
+/** Order of a resource without its aggregates; by id if it has none, as for grouped rows. */
 function ordered({ orders }: Node): Node['orders'] {
   return orders.length > 0 ? orders : [{ by: 'id', from: null, isDescending: false }]
 }

@@ -381,7 +381,7 @@ describe('functions, through supabase-js', () => {
       ])
       expect(said.map(({ status }) => status)).toEqual([400, 400, 400, 400])
     }
-    // A column that is no geometry may contain it.
+    // A column that is not a geometry may contain it.
     const kept = await service().from('places').update({ tags: place }).eq('id', 4).select('tags').single()
     expect(kept.data).toEqual({ tags: place })
     await service().from('places').update({ tags: null }).eq('id', 4)

@@ -4,10 +4,10 @@ import { problemBody, type ProblemBody } from '@terrane/routing'
 /** Errors of this server that Valhalla does not have: the same body, with numbers derived from the HTTP status. */
 export const ANSWERS = {
   wrongMethod: problemBody(101, 'Try a POST or GET request instead', 405),
-  jsonRepeated: problemBody(100, 'Parameter json stands more than once: send it once', 400),
-  parameterRepeated: problemBody(400_001, 'A parameter stands more than once: send each once', 400),
+  jsonRepeated: problemBody(100, 'Parameter json is given more than once: send it once', 400),
+  parameterRepeated: problemBody(400_001, 'A parameter is given more than once: send each once', 400),
   keyMissing: problemBody(401_001, 'No key was sent: add it as query apikey or header apikey', 401),
-  keyUnknown: problemBody(401_002, 'The key is not known here', 401),
+  keyUnknown: problemBody(401_002, 'The key is not known', 401),
   keyOfNoUse: problemBody(403_001, 'This key has no access to routing', 403),
   bodyTooSlow: problemBody(408_001, 'The request body did not arrive fast enough', 408),
   bodyTooLarge: problemBody(413_001, 'The request body is larger than this server accepts', 413),
@@ -43,7 +43,7 @@ export const keysMissing = defineError<{ reason: string }>(
   'invalid',
   ({ reason }) => `The router needs DATABASE_URL or TERRANE_ACCEPTED_KEYS: ${reason}`,
   () => ({
-    hint: 'Set DATABASE_URL to the control plane; a router that stands alone takes the SHA-256 of its keys: printf %s "$KEY" | sha256sum.',
+    hint: 'Set DATABASE_URL to the control plane; a standalone router needs the SHA-256 hashes of its keys in TERRANE_ACCEPTED_KEYS: printf %s "$KEY" | sha256sum.',
   }),
 )
 
@@ -68,7 +68,7 @@ export const extractMissing = defineError<{ name: string; reason: string }>(
 export const folderUnwritable = defineError<{ folder: string; reason: string }>(
   'GRAPH_FOLDER_UNWRITABLE',
   'unavailable',
-  ({ folder, reason }) => `TERRANE_ROUTING_GRAPH: nothing can be written in ${folder} (${reason})`,
+  ({ folder, reason }) => `TERRANE_ROUTING_GRAPH: the folder ${folder} is not writable (${reason})`,
   () => ({ hint: 'Make that folder writable for the router, with room for two graphs and for downloaded extracts.' }),
 )
 

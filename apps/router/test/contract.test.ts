@@ -351,7 +351,7 @@ describe('hostile bodies', () => {
         )
       }
     }
-    // Several wrong ones at once: what each lets through meets in the search.
+    // Several faults at once, whose effects meet in the search.
     for (let i = 0; i < 300; i++) {
       const spoil = (names: readonly string[]) => Object.fromEntries([1, 2, 3].map(() => [pick(names), pick(VALUES)]))
       const locations = [from, { ...from, ...spoil(LOCATION_NAMES) }, { ...to, ...spoil(LOCATION_NAMES) }]

@@ -89,7 +89,7 @@ test('several extracts are one graph: a route crosses from one to the other', as
   await using router = await startRouter({ TERRANE_ROUTING_OSM: ` ${west} , ${east} `, TERRANE_ROUTING_GRAPH })
   const answer = await router.until(isRoute, alongStreet(1, 9))
   expect(answer.body.trip.summary.length).toBeCloseTo(1.784, 2)
-  // The crossings of the column that both hold are there once.
+  // The crossings of the column that both extracts contain exist once.
   expect(await router.metric('routing_graph_nodes')).toBe(11 * 9)
 })
 
@@ -318,7 +318,7 @@ test('an extract from a URL is downloaded once, asked for at the next start, and
     await second.until(isNew, alongStreet(0, 8))
     expect(asked).toEqual([undefined, '"1"', '"1"'])
   }
-  // A server that is down is no reason not to start.
+  // A server that is down does not prevent a start.
   isUp = false
   await using third = await startRouter(env)
   expect(streetsOf(await third.until(isRoute, alongStreet(0, 8)))).toEqual(['New Street 4'])

@@ -91,7 +91,7 @@ export interface TestRouter extends AsyncDisposable {
   inject(body: string): Promise<Omit<Answer, 'headers'>>
   /** Waits until a graph is served whose answers pass. */
   until(passes: (answer: Answer) => boolean, body: unknown): Promise<Answer>
-  /** The value of a metric; its name with the labels that tell it from others. */
+  /** The value of a metric. @param name with the labels that identify it */
   metric(name: string): Promise<number>
   /** Waits until a metric is no longer zero. */
   untilMetric(name: string): Promise<void>

@@ -19,7 +19,7 @@ export const queueTooNew = defineError(
 export const taskNotBuilt = defineError(
   'NOT_IMPLEMENTED',
   'not_implemented',
-  (f: { task: string }) => `The task ${f.task} is part of the contract but not built into this worker yet`,
+  (f: { task: string }) => `The task ${f.task} is not available in this worker yet`,
 )
 
 export const jobNotFound = notFound('JOB_NOT_FOUND', 'job')
@@ -47,7 +47,7 @@ function full(code: string, nouns: string) {
   return defineError(
     code,
     'conflict',
-    (f: { most: number }) => `The project has ${f.most} ${nouns}, which is as many as it may have`,
+    (f: { most: number }) => `The project has ${f.most} ${nouns}, which is the maximum`,
     () => ({ hint: 'Delete one that is not needed.' }),
   )
 }
@@ -62,7 +62,7 @@ export const jobNotFailed = defineError(
 export const shardNotRetried = defineError(
   'JOB_IS_A_PART',
   'conflict',
-  (f: { parent: string }) => `This job is a part of the job ${f.parent}, which alone can be tried again`,
+  (f: { parent: string }) => `This job is a part of the job ${f.parent}; only the whole job can be tried again`,
   () => ({ hint: 'Submit the whole request again with mode "append"; finished parts are skipped.' }),
 )
 
@@ -76,8 +76,8 @@ export const lanesStuck = defineError(
   'WORKER_LANES_STUCK',
   'unavailable',
   (f: { tasks: readonly string[]; seconds: number }) =>
-    `Lanes have not looked for jobs for ${f.seconds} s: ${f.tasks.join(', ')}`,
-  () => ({ hint: 'See whether the database answers; restart the worker if it does.' }),
+    `The worker has not looked for jobs of these tasks for ${f.seconds} s: ${f.tasks.join(', ')}`,
+  () => ({ hint: 'Check that the database answers; if it does, restart the worker.' }),
 )
 
 export const projectRefMissing = defineError(
@@ -91,7 +91,7 @@ export const targetNotAllowed = defineError(
   'PROJECT_TARGET_REFUSED',
   'forbidden',
   () => 'This pool does not accept credentials in projectTarget',
-  () => ({ hint: 'Send projectTarget.projectRef alone; the project has to be registered with the pool.' }),
+  () => ({ hint: 'Send only projectTarget.projectRef; the project has to be registered with the pool.' }),
 )
 
 export const targetIncomplete = defineError(
@@ -135,7 +135,7 @@ export const idempotencyMismatch = defineError(
   (f: { hours: number }) => `This Idempotency-Key was used with another body within the last ${f.hours} hours`,
   () => ({
     hint: 'Use a new key for a new request.',
-    errors: [{ path: '/headers/idempotency-key', message: 'belongs to another body' }],
+    errors: [{ path: '/headers/idempotency-key', message: 'was used with another body' }],
   }),
 )
 
@@ -199,7 +199,9 @@ export const diskFull = defineError(
     const text = 'The worker has no space left for the files of this job'
     return figures.length === 0 ? text : `${text}: ${figures.join(', ')}`
   },
-  () => ({ hint: 'Nothing was changed. The operator has to make room in TERRANE_WORK_DIR or TERRANE_CACHE_DIR.' }),
+  () => ({
+    hint: 'Nothing was changed. The operator has to free disk space in TERRANE_WORK_DIR or TERRANE_CACHE_DIR.',
+  }),
 )
 
 function freeText(free: number, total: number | undefined): string {
@@ -212,12 +214,12 @@ const databaseFull = defineError(
   'DATABASE_FULL',
   'unavailable',
   () => 'The database of the project has no space left',
-  () => ({ hint: 'Nothing was changed. Make room there, then submit the job again.' }),
+  () => ({ hint: 'Nothing was changed. Free space in the database, then submit the job again.' }),
 )
 const connectionLost = defineError(
   'CONNECTION_LOST',
   'upstream',
-  (f: { reason: string }) => `A connection was lost on the way (${f.reason})`,
+  (f: { reason: string }) => `A connection was lost (${f.reason})`,
   () => ({ hint: 'Try again in a few seconds.' }),
 )
 

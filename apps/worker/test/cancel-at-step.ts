@@ -68,7 +68,7 @@ function holdingUploads(store: ArtifactStore, step: () => Promise<unknown> | nul
   })
 }
 
-/** The object, whose calls wait for the step they are; all methods that are named, or the function itself. */
+/** An object whose named methods wait for their step, or a function that does. */
 function holding<T extends object>(target: T, step: () => Promise<unknown> | null, names: readonly string[] = []): T {
   type Call = (...args: unknown[]) => unknown
   const wrap = (call: Call, self: unknown): Call => {

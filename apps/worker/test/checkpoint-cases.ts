@@ -19,7 +19,7 @@ export interface Case {
   readonly task: string
   readonly body: (name: string) => object
   readonly stopAt: number
-  /** Log message of a run that goes on. */
+  /** Log message of a run that continues from a checkpoint. */
   readonly says?: RegExp
 }
 
@@ -261,7 +261,7 @@ export const staging = async () =>
   (await api.db.database.query(`select tablename from pg_tables where schemaname = 'terrane_staging'`)).rows
 export const checkpoints = async () => (await api.db.database.query('select job_id from terrane.job_checkpoints')).rows
 
-/** Stops the workers of a job so many times at most, compares what it makes with what it makes at once, and returns that. */
+/** Stops the workers of a job up to a number of times, and compares its result with that of an uninterrupted run. Returns the result. */
 export async function expectSame(one: Case, name: string, most: number): Promise<Record<string, string>> {
   const self = await ask(one, `${name}x`)
   let stops = 0

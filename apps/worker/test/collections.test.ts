@@ -55,7 +55,7 @@ interface Scene {
   readonly side?: number
 }
 
-/** Four tiles, side by side with those of the next. */
+/** A raster of four tiles, next to the raster `i + 1`. */
 async function scene(i: number, { seed = i, type = 'uint8', side = 128 }: Scene = {}) {
   const image = textureImage({ width: side, height: side, bands: 3, seed, noise: 8, type })
   return writeGeoTiff(image, {
@@ -216,7 +216,7 @@ describe('a list of rasters', () => {
       `select scale from geoembeddings.embeddings_catalogue where table_name = 'wide'`,
     )
     expect(entry!.scale.origin).toBe('percentile')
-    // Each alone, by the stretch of the table.
+    // Each one by itself, with the stretch of the table.
     await run({ geotiffPath: 'wide1.tif', tableName: 'wide_alone', scaleFrom: { table: 'wide' } })
     expect((await rowsOf('wide'))[1]!.rows).toEqual((await rowsOf('wide_alone'))[0]!.rows)
     const alone = await run({ geotiffPath: 'wide0.tif', tableName: 'wide_first' })
@@ -335,7 +335,7 @@ describe('append', () => {
     expect(await made({ tileSize: 128 })).toMatchObject({
       code: 'APPEND_DIFFERS',
       errors: [{ path: '/tileSize' }],
-      message: expect.stringContaining('tileSize is 64 there and 128 here') as string,
+      message: expect.stringContaining('tileSize is 64 in the table and 128 in the request') as string,
     })
     expect(await made({ scale: [0, 100] })).toMatchObject({ code: 'CONFLICTING_FIELDS' })
     expect(await refused({ sources: paths('s1.tif'), tableName: 'grown' })).toMatchObject({

@@ -425,7 +425,7 @@ describe("an operator's own model: a manifest and two files in the model folder"
       await query(`select pg_typeof(embedding)::text as type, count(*)::int as n, min(id)::int as first, max(id)::int as last,
       round((sum(st_area(st_transform(geom, 32633))) / 1e4)::numeric)::int as hectares from geoembeddings.patches group by 1`)
     expect(row).toEqual({ type: 'halfvec', n: 70, first: 0, last: 5 * 16 + 9, hectares: 150 })
-    // The table keeps half of what the file has.
+    // The table keeps half of the file's rows.
     const { parquetReadObjects } = await import('hyparquet')
     const { compressors } = await import('hyparquet-compressors')
     const { openStore } = await import('@terrane/storage')

@@ -26,7 +26,7 @@ const WRITERS = 4
 const UNDONE = 1_000_000
 
 /**
- * Writes changes of rows while the processes that deliver them are killed, and compares what a receiver heard with the table. Each
+ * Writes changes of rows while the processes that deliver them are killed, and compares the received events with the table. Each
  * change raises the version of its row, so that a row's versions are the order of its changes.
  */
 export async function deliverUnderKills({

@@ -97,7 +97,7 @@ describe('what a table holds comes back from', () => {
   })
 })
 
-/** Kinds of geometries, with numbers that rows are told by. */
+/** Kinds of geometries, with numbers that identify rows. */
 const SHAPES = [
   'POINT EMPTY',
   'LINESTRING EMPTY',

@@ -49,7 +49,7 @@ async function embed(geotiffPath: string, tableName: string, more: object = {}) 
   return until(worker, record.links.self, (job) => job.terminal, 110_000)
 }
 
-/** A PNG without the chunk behind its header, in which it says what it shows. */
+/** A PNG without the chunk after its header, which states the content. */
 function withoutText(png: Uint8Array): Uint8Array {
   const chunk = 12 + Buffer.from(png).readUInt32BE(33)
   return Buffer.concat([png.subarray(0, 33), png.subarray(33 + chunk)])

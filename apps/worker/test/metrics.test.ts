@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => worker[Symbol.asyncDispose]())
 
-/** The value of a series; null where it is not there. */
+/** The value of a series; null if it does not exist. */
 async function read(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number | null> {
   const headers = { authorization: `Bearer ${METRICS_KEY}` }
   const { body } = await worker.app.inject({ url: '/metrics', headers })

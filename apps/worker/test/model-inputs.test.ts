@@ -34,7 +34,7 @@ afterAll(async () => {
   await worker[Symbol.asyncDispose]()
 })
 
-/** A graph whose embedding is what it was told: time, place, pixel size and wavelengths, and nothing of the pixels. */
+/** A graph whose embedding is its extra inputs: time, place, pixel size and wavelengths, without the pixels. */
 function echo(): Uint8Array {
   const graph = new OnnxGraph('echo')
   const pixels = graph.input('pixels', ['batch', 3, 'height', 'width'])

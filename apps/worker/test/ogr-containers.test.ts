@@ -115,7 +115,7 @@ test('a table of dBASE is imported, on its own and beside a Shapefile that it do
   ])
   expect(await rowsOf('public.park_trees', columns)).toEqual(rows)
 
-  // Memo files are for the engine, which says what it lacks.
+  // Memo files are read by the engine, which reports missing ones.
   const memo = Buffer.from(trees)
   memo[0] = 0x83
   expect((await importFile(db.database, memo)).tables).toMatchObject([{ rows: 2, geometry_type: null }])

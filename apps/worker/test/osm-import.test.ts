@@ -258,7 +258,7 @@ describe('a town from a file', () => {
   })
 })
 
-/** Tables of what the demo town has not. */
+/** Tables of features that the demo town lacks. */
 const NOT_IN_TOWN = /_(waterway_routes|routes|barriers_\w+|power_\w+|traffic|entrances|man_made_\w+)$/
 
 test('the demo town fills every other topic, with areas that are all valid', async () => {
@@ -366,7 +366,7 @@ test('the extract of the operator is used without a source, and missed at once',
   await using there = await openWorker({ beside: worker, env: { ...worker.env, ...settings } })
   const taken = await submit(there, 'osmImportArea', { areaName: 'Ours', aoiGeoJson: TOWN, topics: ['places'] })
   expect(taken.status).toBe(202)
-  // The worker that runs it has another default, and nothing is served now.
+  // The worker that runs the job has another default source, which nothing serves now.
   expect(await until(worker, taken.body.links.self)).toMatchObject({ error: { code: 'DOWNLOAD_REFUSED' } })
   const missing = { ...settings, TERRANE_OSM_SOURCE: '/nowhere.osm.pbf' }
   await using gone = await openWorker({ beside: worker, env: { ...worker.env, ...missing } })

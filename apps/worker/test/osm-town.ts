@@ -3,7 +3,7 @@ import { writePbf, type OsmElement, type OsmTags } from '@terrane/osm'
 /** Size of the town in degrees, from 11.0, 48.0 on. */
 const SIZE = 0.1
 
-/** A town on a grid, with something for each topic: the import of it is known by heart. */
+/** A town on a grid, with features of each topic and known import results. */
 export function townElements(): OsmElement[] {
   const elements: OsmElement[] = []
   const ids = new Map<string, number>()

@@ -199,7 +199,7 @@ describe('an update', () => {
     expect(told.map(({ sequence }) => sequence)).toEqual([1002, 1003, 1004, 1005])
     files.set('/minute/state.txt', state(1007, '2026-03-04T05:12:00Z'))
     files.set('/minute/000/001/006.osc.gz', gzipSync(place(906, 11.05, 48.05, 'create')))
-    // Number 1007 is not there: what came before it stays.
+    // Change file 1007 is missing; the changes before it stay.
     expect(await update('r')).toMatchObject({ status: 'failed', error: { code: 'OSM_REPLICATION_BROKEN' } })
     expect(await query(`select sequence::int from terrane.osm_imports where table_prefix = 'r'`)).toEqual([
       { sequence: 1006 },
@@ -240,7 +240,7 @@ describe('an update', () => {
        where table_prefix = 'k' and u.job_id = '${failed.id}'`,
     )
     expect(found).toEqual([{ version: 2, own: 2, files: 2 }])
-    // As after a crash: the job runs again, and its first two files would undo what came since.
+    // As after a crash: the job runs again, and its first two files would undo later changes.
     await query(`update k_places set geom = st_setsrid(st_point(11.07, 48.05), 4326) where osm_id = 960`)
     await changeFiles(...good, place(961, 11.01, 48.01, 'create'))
     await query(`delete from terrane.job_runs where job_id = '${failed.id}'`)

@@ -340,7 +340,7 @@ describe('what is wrong upstream ends the job, with nothing left behind', () => 
       if (isSecondRead && request.url === FILE) server.files.set(FILE, overtureParquet(renewed, 300))
       return false
     }
-    // The file is larger than what the first read brings.
+    // The file is larger than the first read.
     publish('place', 'part-0', overtureParquet(features(20_000, 'place', 6), 4000))
     writeCatalogue()
     const done = await run({ types: ['place'] })

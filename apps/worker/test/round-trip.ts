@@ -52,7 +52,7 @@ export async function textsOfTable(
   return rows
 }
 
-/** Exports and imports a random layer; returns the rows that came back otherwise, each beside what it was. */
+/** Exports and imports a random layer; returns the rows that changed, each with its original. */
 export async function randomRoundTrip(database: Database, format: ExportFormat, seed: number): Promise<unknown[]> {
   const layer = randomLayer(seededRandom(seed * 1000 + EXPORT_FORMATS.indexOf(format)), format)
   const table = `layer_${format.toLowerCase()}_${seed}`

@@ -33,7 +33,7 @@ export class Runners implements Disposable {
     return child
   }
 
-  /** Whether a worker goes on. */
+  /** Whether a worker continues. */
   has(child: ChildProcess): boolean {
     return this.#children.has(child)
   }

@@ -232,7 +232,7 @@ test('cancelling while the parts are planned ends the job and all of its parts',
   await soon(async () => (await staged()).length === 0)
 })
 
-// The last: it ends the worker of the others.
+// The last test, because it ends the worker of the others.
 test('a worker that stops hands its part over, which counts as no attempt', async () => {
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
   onPart = async (_part, { signal }) => {

@@ -20,7 +20,7 @@ interface Export {
   readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly spans: readonly Span[] }[] }[]
 }
 
-/** A collector on loopback that keeps what it is sent. */
+/** A collector on loopback that stores received traces. */
 async function openCollector() {
   const spans: Span[] = []
   const collect = async (request: IncomingMessage) => {

@@ -46,7 +46,7 @@ test('the command line finds its own stack, whatever its ports, while its origin
   origin.isRunning = true
   await using other = await announce(settings, { jwtSecret: 'of another stack' }, [origin])
   expect(other).toBeDefined()
-  expect(await environment()).toContain('is of another program')
+  expect(await environment()).toContain('is used by another program')
 })
 
 test('a step of the demo that fails is told and passed over', async () => {

@@ -21,7 +21,7 @@ export function changesSince(last: string | undefined, root = ROOT): Changes {
   }
   const isKnown = last !== undefined && last !== '' && git('merge-base', '--is-ancestor', last, 'HEAD') !== null
   const since = isKnown ? last : dayBefore(git)
-  if (!since) throw new Error('long suites: this is no git repository; set TERRANE_TEST_ALL=1 to run all of them')
+  if (!since) throw new Error('long suites: this is not a git repository; set TERRANE_TEST_ALL=1 to run all of them')
   const lines = (git('diff', '--numstat', '--no-renames', since, 'HEAD') ?? '').split('\n')
   const changed = new Map(lines.map(linesOfFile).filter(([path]) => path.split('/').length > 2))
   const folders = new Map<string, number>()

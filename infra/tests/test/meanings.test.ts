@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ROOT } from '../src/tiers.ts'
 
-/** Ways in which input may mean something else than it seems to, what happens, and the test that shows it. */
+/** Ambiguous inputs, their handling, and the test of each. */
 const [, ...lines] = readFileSync(join(import.meta.dirname, 'meanings.tsv'), 'utf8')
   .trimEnd()
   .split('\n')

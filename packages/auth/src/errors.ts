@@ -17,15 +17,15 @@ export type RefusalReason =
 const REASONS: Record<RefusalReason, string> = {
   missing: 'No key was sent',
   malformed: 'The key is malformed',
-  unknown: 'The key is not known here',
+  unknown: 'The key is not known',
   expired: 'The key or token has expired',
   revoked: 'The key was revoked',
-  signature: 'The signature of the token does not verify',
+  signature: 'The signature of the token is not valid',
   algorithm: 'The algorithm of the token is not accepted',
   project: 'The token belongs to another project',
   audience: 'The token is meant for another audience',
-  publishable: 'The key is a publishable one, which is good in URLs of tiles alone',
-  unpublishable: 'A URL takes a publishable key alone',
+  publishable: 'A publishable key is only accepted in URLs of tiles',
+  unpublishable: 'Only a publishable key is accepted in a URL',
 }
 
 export const unauthorized = defineError(

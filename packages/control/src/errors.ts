@@ -52,8 +52,8 @@ export const organizationAmbiguous = defineError(
 export const keyNotFound = defineError(
   'KEY_NOT_FOUND',
   'not_found',
-  (f: { key: string }) => `There is no one key '${f.key}'`,
-  () => ({ hint: 'Name it by its id, or by a beginning that no other key has; `terrane key list` shows both.' }),
+  (f: { key: string }) => `No single key matches '${f.key}'`,
+  () => ({ hint: 'Name it by its id, or by a unique prefix of the key; `terrane key list` shows both.' }),
 )
 
 export const keyEnded = defineError(
@@ -82,7 +82,7 @@ export const keysUnavailable = defineError(
 export const secretsKeyNeeded = defineError(
   'SECRETS_KEY_MISSING',
   'invalid',
-  (f: { for: string }) => `No key to open or seal ${f.for} with`,
+  (f: { for: string }) => `No key to encrypt or decrypt ${f.for}`,
   () => ({ hint: 'Set TERRANE_SECRETS_KEY (32 bytes, hex or base64), the same for all apps.' }),
 )
 
@@ -90,14 +90,14 @@ export const credentialsUnreadable = defineError(
   'CREDENTIALS_UNREADABLE',
   'internal',
   (f: { ref: string; part: string }) =>
-    `The credentials of project '${f.ref}' are in the format of an early version's ${f.part}`,
-  () => ({ hint: 'Describe the project again with `terrane project set`.' }),
+    `The credentials of project '${f.ref}' are stored in the format of an early version (${f.part})`,
+  () => ({ hint: 'Set its credentials again with `terrane project set`.' }),
 )
 
 export const credentialsInvalid = defineError(
   'CREDENTIALS_INVALID',
   'invalid',
   (f: { errors: readonly FieldError[] }) =>
-    `The description of the project is not acceptable: ${f.errors.map((e) => `${e.path} ${e.message}`).join('; ')}`,
+    `The settings of the project are not valid: ${f.errors.map((e) => `${e.path} ${e.message}`).join('; ')}`,
   (f) => ({ errors: f.errors }),
 )

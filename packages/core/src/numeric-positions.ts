@@ -1,7 +1,7 @@
 /**
  * Whether all positions of a GeoJSON geometry are numbers. PostGIS reads other values as 0 without an error.
  *
- * @param isNumber tells what a number is, where numbers are not those of JavaScript
+ * @param isNumber recognises numbers that are not JavaScript numbers
  * @example
  * hasNumericPositions({ type: 'Point', coordinates: ['9', 48] }) // false
  */

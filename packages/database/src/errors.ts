@@ -18,7 +18,7 @@ export const answerTooLarge = defineError(
   'ANSWER_TOO_LARGE',
   'too_large',
   (f: { limit: number }) => `The answer of the database has more than ${f.limit} bytes`,
-  () => ({ hint: 'Ask for fewer rows or columns at once, or for a part of the large values.' }),
+  () => ({ hint: 'Ask for fewer rows or columns at once, or for only a part of large values.' }),
 )
 
 export const answerUnreadable = defineError(
@@ -42,14 +42,14 @@ export const tableChanged = defineError(
   'unavailable',
   (f: { table: string }) => `Rows of ${f.table} were updated or deleted while it was read in slices`,
   () => ({
-    hint: 'Try again. A PostgreSQL server in place of the embedded database reads a table beside its changes.',
+    hint: 'Try again. A PostgreSQL server, unlike the embedded database, can read a table while it changes.',
   }),
 )
 
 export const runSuperseded = defineError(
   'RUN_SUPERSEDED',
   'conflict',
-  () => 'A later run of this job has begun, or the job has ended: this run changes nothing any more',
+  () => 'A later run of this job has begun, or the job has ended: this run can no longer change anything',
 )
 
 export const schemaBehind = defineError(
@@ -62,7 +62,7 @@ export const schemaTooNew = defineError(
   'SCHEMA_TOO_NEW',
   'unavailable',
   (f: { unknown: readonly string[] }) =>
-    `The database schema is of a later version than this program, which does not know ${f.unknown.join(', ')}`,
+    `The database schema is newer than this program, which does not know ${f.unknown.join(', ')}`,
   () => ({ hint: 'Start the version that made the schema or a later one, or restore a backup of this version.' }),
 )
 
@@ -70,7 +70,7 @@ export const schemaTooOld = defineError(
   'SCHEMA_TOO_OLD',
   'unavailable',
   (f: { missing: readonly string[] }) =>
-    `The database schema is of an earlier version than this program brings up to date: it lacks ${f.missing.join(', ')}`,
+    `The database schema is too old for this program to upgrade: it lacks ${f.missing.join(', ')}`,
   () => ({ hint: 'Start commit 9c1944f8 on this database once, which brings it up to date, then this version.' }),
 )
 
@@ -90,8 +90,8 @@ export const notEmpty = defineError(
 export const transferDiffers = defineError(
   'TRANSFER_DIFFERS',
   'internal',
-  (f: { what: string }) => `The copy of the database differs from what it should be: ${f.what}`,
-  () => ({ hint: 'Nothing was changed in the target. Does its server have the extensions of the source?' }),
+  (f: { what: string }) => `The copy of the database differs from its source: ${f.what}`,
+  () => ({ hint: 'Nothing was changed in the target. Check that its server has the extensions of the source.' }),
 )
 
 /** Node and PostgreSQL codes that mean "not reachable now". Classes 08 and 57P, PostgreSQL appendix A. */

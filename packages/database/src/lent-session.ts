@@ -14,7 +14,7 @@ interface Connection {
 
 type Listener = (chunk: Buffer) => void
 
-/** Parameter by which the embedded database tells who connects which client has its session, and for how long. */
+/** Parameter by which the embedded database reports which client has its session, and for how long. */
 const HELD = 'terrane.held'
 
 /** A signed-in connection whose bytes can be lent to code that speaks the protocol; statements run between loans. */

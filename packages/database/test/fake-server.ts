@@ -4,7 +4,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net'
 /** A server on loopback with the greeting of PostgreSQL 17, and with answers that the test gives. */
 export interface FakeServer extends AsyncDisposable {
   readonly url: string
-  /** Bytes that clients have taken, including bytes in buffers on the way. */
+  /** Bytes that clients have received, including bytes in network buffers. */
   sent(): number
 }
 

@@ -22,7 +22,7 @@ export const manifestInvalid = defineError(
 export const runtimeTooOld = defineError(
   'RUNTIME_TOO_OLD',
   'unavailable',
-  (f: { version: string }) => `Models of half floats need Node 24; this is ${f.version}.`,
+  (f: { version: string }) => `float16 models need Node 24; this is ${f.version}.`,
   () => ({ hint: 'Run them on Node 24 or newer, or take a float32 export of the model.' }),
 )
 
@@ -31,7 +31,7 @@ export const modelMissing = defineError(
   'MODEL_UNAVAILABLE',
   'invalid',
   (f: { id: string; why: string; available: readonly string[] }) =>
-    `The model "${f.id}" is not here: ${f.why}. Available are ${f.available.join(', ')}.`,
+    `The model "${f.id}" is not available: ${f.why}. Available are ${f.available.join(', ')}.`,
   (f) => ({
     hint: `Name one of those as modelName, or have the operator install "${f.id}".`,
     errors: [{ path: '/modelName', message: `must be one of ${f.available.join(', ')}` }],
@@ -42,7 +42,7 @@ export const modelUnavailable = defineError(
   'MODEL_UNAVAILABLE',
   'unavailable',
   (f: { id: string; file: string; place: string; why: string }) =>
-    `The model "${f.id}" is not here: ${f.file} is missing and ${f.why}.`,
+    `The model "${f.id}" is not available: ${f.file} is missing and ${f.why}.`,
   (f) => ({ hint: `Put the file at ${f.place} in the model directory. ${BUILT_IN_HINT}` }),
 )
 
@@ -50,7 +50,7 @@ export const unpinnedAndMissing = defineError(
   'MODEL_UNAVAILABLE',
   'unavailable',
   (f: { id: string; file: string; place: string }) =>
-    `The model "${f.id}" is not here: ${f.file} is missing, and its manifest has no checksum that a download could be verified with.`,
+    `The model "${f.id}" is not available: ${f.file} is missing, and its manifest has no checksum that a download could be verified with.`,
   (f) => ({
     hint:
       `Fill the checksums once with the command "models pin ${f.id}" to have it downloaded, or put the file at ${f.place} in the model directory. ` +
@@ -62,7 +62,7 @@ export const modelUnpinned = defineError(
   'MODEL_UNPINNED',
   'forbidden',
   (f: { id: string; file: string; place: string }) =>
-    `The model "${f.id}" is not used: its manifest has no checksum for ${f.file}, so nothing tells the right file from a wrong one.`,
+    `The model "${f.id}" is not used: its manifest has no checksum for ${f.file}, so the file cannot be verified.`,
   (f) => ({
     hint:
       `Fill the checksums once with the command "models pin ${f.id}", or allow models without checksums. ` +
@@ -76,7 +76,7 @@ export const modelTampered = defineError(
   (f: { id: string; place: string; what: 'size' | 'sha256'; found: string; expected: string }) =>
     `The model "${f.id}" is refused: ${f.place} has ${f.what} ${f.found}, its manifest says ${f.expected}.`,
   () => ({
-    hint: 'Delete the file to have it downloaded again. If the new file is wanted, pin the model anew, or delete the draft of its manifest and check it again.',
+    hint: 'Delete the file to have it downloaded again. To use the new file, pin the model again, or delete the draft of its manifest and check it again.',
   }),
 )
 
@@ -91,14 +91,14 @@ export const modelMismatch = defineError(
 export function unopenedHint(runtime: string | undefined): string {
   return (
     `The file must be a whole ONNX graph of operators that ONNX Runtime ${runtime ?? ''} has on the CPU: export it with an ` +
-    'operator set that this version knows, in float32 or float16, and without operators of your own.'
+    'operator set that this version knows, in float32 or float16, and without custom operators.'
   )
 }
 
 export const modelFileUnfit = defineError(
   'MODEL_MISMATCH',
   'invalid',
-  (f: { file: string; problem: string }) => `${f.file} cannot be used as a model of images: ${f.problem}.`,
+  (f: { file: string; problem: string }) => `${f.file} cannot be used as an image model: ${f.problem}.`,
   () => ({
     hint:
       'Export a graph whose input is [batch, channels, height, width] or [batch, height, width, channels] of float32, ' +
@@ -127,7 +127,7 @@ export const modelInputMissing = defineError(
 
 const INPUT_HINTS = {
   datetime: 'Send datetime, the time at which the imagery was taken, such as 2024-06-01T10:00:00Z.',
-  wavelengths: 'Send the profile of the sensor: it tells the wavelength of each band.',
+  wavelengths: 'Send the profile of the sensor: it has the wavelength of each band.',
   gsd: 'The raster needs a georeference: the size of its pixels is taken from it.',
   places: 'The raster needs a georeference: the places of its tiles are taken from it.',
 }
@@ -143,7 +143,7 @@ export const tileSizeUnsupported = defineError(
   'TILE_SIZE_UNSUPPORTED',
   'invalid',
   (f: { id: string; tileSize: number; min: number; multiple: number }) =>
-    `The model "${f.id}" takes tiles from ${f.min} pixels in steps of ${f.multiple}, not ${f.tileSize}.`,
+    `The model "${f.id}" needs a tile size of at least ${f.min} pixels in steps of ${f.multiple}, not ${f.tileSize}.`,
   (f) => ({ errors: [{ path: '/tileSize', message: `must be a multiple of ${f.multiple}, at least ${f.min}` }] }),
 )
 
@@ -166,8 +166,8 @@ export const embeddingNotFinite = defineError(
   (f: { id: string; tile: number }) => `The model "${f.id}" gave a number that is not finite for tile ${f.tile}.`,
   () => ({
     hint:
-      'Look at unit, mean and std of the input in the manifest. Half floats overflow at 65504: a float32 export of the ' +
-      'model shows whether that is it.',
+      'Check unit, mean and std of the input in the manifest. float16 overflows at 65504: a float32 export of the ' +
+      'model shows whether that is the cause.',
   }),
 )
 
@@ -182,7 +182,7 @@ export const telemetryOn = defineError(
   'TELEMETRY_ON',
   'internal',
   (f: { variable: string }) =>
-    `The model is not opened: the ONNX runtime would report to its maker, and a worker thread cannot set ${f.variable} for it.`,
+    `The model is not opened: the ONNX runtime would send telemetry, and a worker thread cannot set ${f.variable}.`,
   (f) => ({ hint: `Start the process with ${f.variable}=1, or open the engine in the main thread.` }),
 )
 
@@ -205,13 +205,13 @@ export const textUnsupported = defineError(
 export const textTooLong = defineError(
   'TEXT_TOO_LONG',
   'invalid',
-  (f: { tokens: number; limit: number }) => `The text has ${f.tokens} tokens, and the model takes ${f.limit}`,
+  (f: { tokens: number; limit: number }) => `The text has ${f.tokens} tokens; the limit of the model is ${f.limit}`,
   () => ({ hint: 'Send a shorter text.', errors: [{ path: '/text', message: 'is too long' }] }),
 )
 
 export const fittingFailed = defineError(
   'HEAD_NOT_FITTED',
   'unavailable',
-  (f: { why: string }) => `The vectors could not be learnt from: ${f.why}`,
-  () => ({ hint: 'Try again; give fewer examples where memory is short.' }),
+  (f: { why: string }) => `The classifier could not be trained: ${f.why}`,
+  () => ({ hint: 'Try again, with fewer examples if memory ran out.' }),
 )

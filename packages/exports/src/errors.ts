@@ -3,9 +3,10 @@ import { defineError } from '@terrane/core'
 export const columnNotThere = defineError(
   'PROPERTY_NOT_SHOWN',
   'invalid',
-  (f: { index: number; name: string; columns: readonly string[] }) => `There is no column ${f.name} to export`,
+  (f: { index: number; name: string; columns: readonly string[] }) =>
+    `There is no column ${f.name} that can be exported`,
   (f) => ({
-    hint: `Columns that can be: ${f.columns.slice(0, 50).join(', ') || 'none'}.`,
+    hint: `Columns that can be exported: ${f.columns.slice(0, 50).join(', ') || 'none'}.`,
     errors: [{ path: `/columns/${f.index}`, message: 'must name a column' }],
   }),
 )
@@ -40,8 +41,9 @@ export const queryTimeout = defineError(
 export const geometriesChanged = defineError(
   'TABLE_CHANGED',
   'unavailable',
-  (f: { table: string }) => `Geometries of another type or reference system came into ${f.table} while it was read`,
+  (f: { table: string }) =>
+    `Geometries of another type or reference system were written to ${f.table} while it was read`,
   () => ({
-    hint: 'Try again. A column of a declared type, such as geometry(MultiPolygon, 4326), is exported beside its changes.',
+    hint: 'Try again. A column of a declared type, such as geometry(MultiPolygon, 4326), can be exported while it changes.',
   }),
 )

@@ -9,7 +9,7 @@ export interface SourceGeometry {
   readonly isMixed?: boolean
   /** Geometry types present, as ISO numbers; null if not scanned. */
   readonly types: readonly number[] | null
-  /** Kinds of the geometries that were scanned, as {@link kindSql} has them; absent where the column states them. */
+  /** Geometry kinds found by the scan, in the form of {@link kindSql}; absent if the column declares its type. */
   readonly kinds?: readonly string[]
   /** Geometry types that the file may hold, for formats that declare them before the rows. */
   readonly shapes: readonly number[]
@@ -22,9 +22,9 @@ export type Lack = 'measures' | 'curves' | 'surfaces' | 'nested collections' | '
 export interface Remedy {
   readonly code: string
   readonly message: string
-  /** SQL of the condition under which it changes a geometry, from the SQL of the geometry. */
+  /** SQL condition that is true if the remedy changes a geometry. @param geometry SQL of the geometry */
   readonly changes: (geometry: string) => string
-  /** SQL of the changed geometry, from that of one to which `changes` applies, transformed or not. */
+  /** SQL of the converted geometry. @param geometry SQL of a geometry to which `changes` applies */
   readonly change: (geometry: string) => string
   /** Whether geometries of an ISO type may need it. */
   readonly concerns: (type: number) => boolean
@@ -39,7 +39,7 @@ const ISO_Z = 1000
 const ISO_M = 2000
 /** Maximum angle of the arc that one segment replaces, in degrees; the same as for imports. */
 const ARC_STEP = 4
-/** Types without arcs that others become, by their codes in ISO WKB. */
+/** ISO WKB code of a type with arcs → code of the type without arcs that replaces it. */
 const STRAIGHT: Readonly<Record<number, number>> = { 8: 2, 9: 2, 10: 3, 11: 5, 12: 6, 13: 2, 14: 3 }
 const FLAT: Readonly<Record<number, number>> = { 15: 6, [TIN]: 6, [TRIANGLE]: 3 }
 const CURVES = "('CIRCULARSTRING', 'COMPOUNDCURVE', 'CURVEPOLYGON', 'MULTICURVE', 'MULTISURFACE')"

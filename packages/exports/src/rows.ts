@@ -62,7 +62,7 @@ export async function* readRows(
   systems.tell(losses)
 }
 
-/** SQL that tells whether a geometry is of none of the kinds, which are words and numbers. */
+/** SQL condition that is true if a geometry has none of the kinds, which are words and numbers. */
 function isNewSql(place: string, kinds: readonly string[]): string {
   return `${place} is not null and ${kindSql(place)} <> all ('{${kinds.map((kind) => `"${kind}"`).join()}}'::text[])`
 }

@@ -37,7 +37,7 @@ async function* batches(isIndexed: boolean): AsyncGenerator<ExportRow[]> {
   }
 }
 
-/** A signal that is aborted once it has been looked at so often. */
+/** A signal that aborts after a number of checks. */
 class AbortedAfter extends AbortController {
   looks = 0
 

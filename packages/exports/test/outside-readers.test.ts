@@ -10,7 +10,7 @@ import { parquetMetadata, parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { WRITTEN, exportFile, type Written } from './export-file.ts'
 
-// Files are read by libraries of others alone: a reader of our own would be as wrong as its writer.
+// Files are read only by third-party libraries: our own reader could repeat the faults of our writer.
 
 let db: TestDatabase
 let folder: string

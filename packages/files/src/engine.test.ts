@@ -9,7 +9,7 @@ test('a process whose output is not read to its end can be abandoned', async () 
   const stdout = writer.child.stdout!
   const first = await stdout[Symbol.asyncIterator]().next()
   expect(first.done).toBe(false)
-  // As much as the stream holds and no more: the rest waits in the pipe.
+  // Reads only what the stream buffers; the rest waits in the pipe.
   await expect.poll(() => stdout.readableLength).toBeGreaterThanOrEqual(stdout.readableHighWaterMark)
   await writer.abandon()
   expect(writer.child.signalCode).toBe('SIGKILL')

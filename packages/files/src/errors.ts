@@ -19,7 +19,7 @@ export const zipRefused = defineError(
   'ZIP_REFUSED',
   'invalid',
   (f: { reason: string }) => `The archive is refused: ${f.reason}`,
-  () => ({ hint: 'Pack the data files alone, without folders, links or passwords.' }),
+  () => ({ hint: 'Pack only the data files, without folders, links or passwords.' }),
 )
 
 export const growthRefused = defineError(
@@ -29,7 +29,7 @@ export const growthRefused = defineError(
   () => ({ hint: 'Send its content without compression, or in several files.' }),
 )
 
-const COSTLY_HINT = 'Write the layer anew as a plain table of smaller features, without views, and import that.'
+const COSTLY_HINT = 'Rewrite the layer as a plain table of smaller features, without views, and import that.'
 
 export const readerStuck = defineError(
   'FILE_TOO_COSTLY',
@@ -148,14 +148,14 @@ export const vectorLengths = defineError(
   'VECTOR_LENGTHS',
   'invalid',
   (f: { row: number; dims: number; length: number }) =>
-    `Row ${f.row} has a vector of ${f.length} numbers; the first of the file has ${f.dims}`,
-  () => ({ hint: 'A table has vectors of one length: make a file for each.' }),
+    `Row ${f.row} has a vector of ${f.length} dimensions; the first vector of the file has ${f.dims}`,
+  () => ({ hint: 'All vectors of a table have the same dimensions: write a file for each length.' }),
 )
 
 export const placesNotFound = defineError(
   'PLACES_NOT_FOUND',
   'invalid',
-  () => 'The file has no places: neither geometries nor longitude and latitude',
+  () => 'The file has no coordinates: neither geometries nor longitude and latitude',
   (f: { names: readonly string[] }) => ({
     hint: `Send columns.geometry, or columns.x and columns.y. Columns: ${f.names.slice(0, 50).join(', ')}.`,
     errors: [{ path: '/columns/geometry', message: 'must be a column of geometries' }],
@@ -176,6 +176,6 @@ export const groupsTooLarge = defineError(
   'VECTOR_GROUPS_TOO_LARGE',
   'too_large',
   (f: { numbers: number; limit: number }) =>
-    `A row group of the file has ${f.numbers} numbers; ${f.limit} are read at once`,
+    `A row group of the file has ${f.numbers} numbers; the limit is ${f.limit}`,
   () => ({ hint: 'Write the file with smaller row groups.' }),
 )

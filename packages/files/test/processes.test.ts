@@ -71,7 +71,7 @@ describe('a reading process', () => {
     const busy = async () => (await runningWith(program)).filter((pid) => pid !== parent.pid)
     await expect.poll(busy, { timeout: 30_000 }).toHaveLength(1)
     const [pid] = await busy()
-    // It is what it was started for, no shell on the way there.
+    // The process is the program itself, without a shell.
     await expect.poll(() => readFile(`/proc/${pid}/cmdline`, 'utf8')).toContain('--permission')
     parent.kill('SIGKILL')
     await expect.poll(busy, { timeout: 30_000 }).toEqual([])

@@ -1,4 +1,4 @@
-// Shapefiles as the reader here and the engine read them: what the reader does not leave to the engine, it reads alike.
+// Shapefiles as the reader here and the engine read them: files that the reader does not leave to the engine give equal rows.
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -91,7 +91,7 @@ export type Coloring =
 
 export const CONDITIONS = ['equal', 'not', 'less', 'more', 'contains', 'empty', 'filled'] as const
 
-/** A condition on a property; rows without a value fulfil only `empty` and `not`. An empty text is no value. */
+/** A condition on a property; rows without a value fulfil only `empty` and `not`. An empty text counts as missing. */
 export interface Filter {
   readonly property: string
   readonly is: (typeof CONDITIONS)[number]

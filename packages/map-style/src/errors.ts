@@ -10,6 +10,6 @@ export const mapInvalid = defineError(
 export const classesInvalid = defineError(
   'CLASSES_INVALID',
   'invalid',
-  (f: { reason: string }) => `These numbers cannot be classed so: ${f.reason}`,
+  (f: { reason: string }) => `These numbers cannot be classified by this method: ${f.reason}`,
   () => ({ hint: 'Choose another method.' }),
 )

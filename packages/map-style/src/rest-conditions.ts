@@ -9,7 +9,7 @@ export function isTextOrNone({ is, value }: Filter): boolean {
  * The conditions of a layer's filters as parameter `and` of `/rest/v1` and `/vector/v1`, because a column may have the
  * name of another parameter. Empty without filters.
  *
- * @param hasEmptyTexts an empty text of a property of texts is no value, as on the map
+ * @param hasEmptyTexts an empty text counts as missing, as on the map
  */
 export function restConditions(filters: readonly Filter[], hasEmptyTexts: boolean): [string, string][] {
   const conditions = filters.map((filter) => {

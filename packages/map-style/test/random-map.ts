@@ -10,7 +10,7 @@ import {
 
 const pick = <T>(random: () => number, all: readonly T[]): T => all[Math.floor(random() * all.length)]!
 
-/** What the database tells of numbers: sorted by hand here. */
+/** The statistics of numbers that the database computes: here by sorting. */
 export function distributionOf(numbers: readonly number[]): Distribution {
   const sorted = numbers.toSorted((a, b) => a - b)
   const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!

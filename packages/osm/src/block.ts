@@ -86,7 +86,7 @@ export interface Kinds {
 /** Receives the blocks of a file in order; a promise holds the reader back. */
 export type BlockVisitor = (block: OsmBlock) => void | Promise<void>
 
-/** Grows the arrays of a block as needed and starts it anew. One block is reused for a whole file. */
+/** Grows the arrays of a block as needed and resets it. One block is reused for a whole file. */
 export class BlockColumns implements OsmBlock {
   readonly strings = new StringTable()
   readonly nodes: NodeColumns = {

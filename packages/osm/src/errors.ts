@@ -38,7 +38,7 @@ export const osmUnsupported = defineError(
 export const osmNotUpdatable = defineError(
   'OSM_NOT_UPDATABLE',
   'unsupported_media',
-  (f: { why: string }) => `The OSM file cannot be kept for updates: ${f.why}`,
+  (f: { why: string }) => `The OSM file cannot be imported with updatable: ${f.why}`,
   () => ({ hint: 'Sort it with osmium sort, or import it without updatable.' }),
 )
 

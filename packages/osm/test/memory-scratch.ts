@@ -1,6 +1,6 @@
 import type { ScratchFile } from '../src/index.ts'
 
-/** Temporary files in memory: tells how many were opened and are open, and can run full. */
+/** Temporary files in memory: counts the opened and the open ones, and can run full. */
 export function memoryScratch(capacity = Number.POSITIVE_INFINITY) {
   const state = { opened: 0, open: 0, written: 0 }
   const openScratch = (): ScratchFile => {

@@ -1,4 +1,4 @@
-// The multipolygon suite of osmcode/osm-testdata: what a relation or closed way shall become, or that it is invalid.
+// The multipolygon suite of osmcode/osm-testdata: the expected polygon of a relation or closed way, or that it is invalid.
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -71,7 +71,7 @@ function placesOf(metadata: FileMetaData, dataEnd: number): GroupPlace[] {
     const rows = Number(group.num_rows)
     const place = { index, firstRow, rows, ...rangeOf(group) }
     if (!Number.isSafeInteger(rows) || rows < 0) throw new Error(`row group ${index} claims ${rows} rows`)
-    if (!(place.start >= 4 && place.end <= dataEnd)) throw new Error(`row group ${index} lies outside the file`)
+    if (!(place.start >= 4 && place.end <= dataEnd)) throw new Error(`row group ${index} is outside the file`)
     const unpacked = group.columns.reduce((sum, { meta_data: m }) => sum + Number(m?.total_uncompressed_size ?? 0), 0)
     if (unpacked > MAX_GROUP_BYTES || rows > MAX_GROUP_BYTES / 16) throw new Error(`row group ${index} is too large`)
     for (const { meta_data: m } of group.columns) {

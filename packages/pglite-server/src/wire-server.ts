@@ -37,7 +37,7 @@ export class WireServer {
   readonly #clients = new Map<number, Client>()
   readonly #queue: SessionQueue
   readonly #holder = new Holder()
-  /** Null while no engine is there. */
+  /** Null while no engine runs. */
   #session: SharedSession | null = null
   #statuses: Buffer = Buffer.alloc(0)
   #execution: Execution | null = null

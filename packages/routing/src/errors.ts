@@ -4,7 +4,7 @@ import { defineError } from '@terrane/core'
 export const notAGraph = defineError<{ reason: string }>(
   'NOT_A_GRAPH',
   'invalid',
-  ({ reason }) => `This is no routing graph: ${reason}.`,
+  ({ reason }) => `This is not a routing graph: ${reason}.`,
   () => ({ hint: 'Build the graph again from its extracts.' }),
 )
 
@@ -20,7 +20,7 @@ export const emptyNetwork = defineError<{ sources: string }>(
 export const streetTooLong = defineError<{ points: number; most: number }>(
   'STREET_TOO_LONG',
   'invalid',
-  ({ points, most }) => `A street has ${points} points between two crossings, and ${most} is the most.`,
+  ({ points, most }) => `A street has ${points} points between two crossings; the limit is ${most}.`,
   () => ({ hint: 'Cut its way in the extract: OpenStreetMap itself allows 2,000 nodes.' }),
 )
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { drawTown, type Drawing } from './support/ascii-map.ts'
 
 const road = { highway: 'residential' }
-/** The short way from A to D is under construction, and so is what leads to E. */
+/** The short way from A to D is under construction, and so is the way to E. */
 const town: Drawing = {
   map: 'A---B---C---D\n    |   |\n    F   E\n    |\n    G-----------H',
   meters: 40,

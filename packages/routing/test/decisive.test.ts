@@ -5,12 +5,12 @@ import { costOptions } from '../src/cost/options.ts'
 import { NodeField, put, turnIndex } from '../src/graph/fields.ts'
 import { drawTown } from './support/ascii-map.ts'
 
-// Each constant here decides something that the drawn scenarios do not ask about.
+// Each constant here decides a case that the drawn scenarios lack.
 
 const road = { highway: 'residential' }
 
 describe('streets for local traffic', () => {
-  /** The way around has so many kilometres at 10 km/h. */
+  /** Kilometres of the way around, at 10 km/h. */
   const around = (kilometers: number) =>
     drawTown({
       map: 'A---B---C---D\n    |   |\n    E---F',

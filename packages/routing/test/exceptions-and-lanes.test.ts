@@ -210,7 +210,7 @@ describe('conditions that are not read', () => {
     expect(factsOf(town.network).unread).toEqual([{ tag, count: 1 }])
   })
 
-  it('is told of the hours that a way says to be open in', async () => {
+  it('warns about opening hours of a way', async () => {
     const town = await square({ opening_hours: 'Mo-Fr 07:00-19:00' })
     expect([warned(town), warned(town, 'pedestrian')]).toEqual(
       Array.from({ length: 2 }, () => [`904 "opening_hours=Mo-Fr 07:00-19:00"${NOTE}`]),
@@ -222,7 +222,7 @@ describe('conditions that are not read', () => {
     ['motor_vehicle', 'resident_only'],
     ['vehicle', 'yes;by_appointment'],
     ['access', 'staff'],
-  ])('is told of a value that no table knows: %s=%s', async (key, value) => {
+  ])('warns about a value that no table knows: %s=%s', async (key, value) => {
     const town = await square({ [key]: value })
     expect(warned(town)).toEqual([`904 "${key}=${value}"${NOTE}`])
     expect(warned(town, 'auto', '2E')).toBeUndefined()
@@ -232,7 +232,7 @@ describe('conditions that are not read', () => {
     expect(warned(await square({ [key]: 'unknown' }))).toBeUndefined()
   })
 
-  it('is told of such a value on a barrier to who passes', async () => {
+  it('warns about such a value of a barrier on the route', async () => {
     const gate = await square({}, { x: { barrier: 'entrance', access: 'members' } })
     expect(warned(gate)).toEqual([`904 "access=members"${NOTE}`])
     expect(warned(gate, 'auto', 'D1')).toBeUndefined()

@@ -169,7 +169,7 @@ describe('the checker of conditions, lanes, gates and through traffic', () => {
 
 it.each([
   ['footway', ['through']],
-  // A way closed to walkers is no alternative.
+  // A way closed to pedestrians is not an alternative.
   ['cycleway', []],
 ] as const)('finds that a walker might have gone by a %s in place of a private street: %j', async (highway, want) => {
   const residential = { highway: 'residential' }

@@ -57,7 +57,7 @@ it.each(['forwards', 'backwards'] as const)(
         const seeds = randomSeeds(random, graph.vertexCount, -100)
         const rules = {
           weight: (arc: number) => weights[arc]!,
-          // Seconds and metres follow the path whose cost they are: as multiples of the weights they tell.
+          // Seconds and metres are multiples of the weights, so that they show which path was summed.
           seconds: (arc: number) => weights[arc]! / 100,
           meters: (arc: number) => weights[arc]! * 2,
           leadsOn: () => true,
@@ -107,7 +107,7 @@ it.each(['forwards', 'backwards'] as const)(
         const guess = random() < 0.5 ? 1 : 5000
         const terms = { metric, climb, direction, guess }
         for (const steps = fast.run(begin, rules, terms); steps.next().done !== true;);
-        // Without a hierarchy a sweep also comes by detours to what lies beyond.
+        // Without a hierarchy a sweep also reaches places beyond by detours.
         const reached = new Set(fast.reached)
         expect(new Set(plain.reached).isSupersetOf(reached)).toBe(true)
         for (const vertex of plain.reached) {

@@ -68,7 +68,7 @@ describe('traces of routes are matched to those', () => {
 
 describe('between two distant points', async () => {
   const primary = { highway: 'primary', maxspeed: '80' }
-  // The way over B and C is slower by far, and shorter by some metres.
+  // The way over B and C is much slower, and some metres shorter.
   const town = await drawTown({
     map: `
       A--B------------------C--D

@@ -191,7 +191,7 @@ describe('no member is ignored in silence', () => {
     expectHeeded('alternates', over('2', {}), { ...over('2', {}), alternates: 1 })
   })
 
-  // That each option of a costing counts is what `scenarios/costs.ts` and the mutations of costs show.
+  // `scenarios/costs.ts` and the mutations of costs show that each option of a costing has an effect.
   it.each(Object.entries(OPTIONS))('options of %s', (costing, names) => {
     for (const name of names.trim().split(/\s+/)) {
       if (Object.hasOwn(PROFILES[costing as Mode].options, name) && name !== 'ignore_construction') continue
@@ -205,7 +205,7 @@ describe('no member is ignored in silence', () => {
 describe('options without effect', () => {
   const ends = { locations: [town.at('P'), town.at('G')] }
 
-  /** Names of options that nothing reads when a costing is made, whatever the others say. */
+  /** Names of options that are never read when a costing is made. */
   function unreadOptions(mode: Mode): string[] {
     const read = new Set<string>()
     const table = PROFILES[mode].options as Readonly<Record<string, readonly unknown[] | boolean>>

@@ -90,7 +90,7 @@ function narrateAll(phrases: Phrases): Narration[] {
 
 const TEXTS = ['instruction', 'alert', 'succinct', 'cue', 'after'] as const
 
-/** The names that a text tells, in any order. */
+/** The names in a text, in any order. */
 function namesTold(text: string): string[] {
   return [...text.matchAll(/Q[a-g]|B 77|12b/g)].map(String).toSorted()
 }

@@ -92,7 +92,7 @@ describe('what a request may say', () => {
   })
 
   it('does not turn around at a stop it goes through', () => {
-    // Back to where one came from: after a break one may turn on the spot, through a stop one must go on ahead.
+    // A return to the start: at a `break` a U-turn is allowed, at a `through` it is not.
     const [begin, end] = [placeAt(network, 0.35, 0.5), placeAt(network, 0.4, 0.5)]
     const lengthWith = (type: string): number =>
       route({ locations: [begin, { ...end, type }, begin] }).trip.summary.length

@@ -369,7 +369,7 @@ describe('stops between', async () => {
 })
 
 describe('a stop to go through where nothing leads on', async () => {
-  // The one-way street YX goes on outside of the map.
+  // The one-way street YX continues outside of the map.
   const town = await drawTown({
     map: `
       A---B-1-Y---X

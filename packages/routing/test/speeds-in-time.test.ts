@@ -31,7 +31,7 @@ describe('a lower limit for certain hours', async () => {
     const by = (time: string) => roads.route('BC', at(time)).trip.summary.time
     const around = roads.route('BC', at('12:00')).trip.summary.time
     expect(by('12:00')).toBe(around)
-    // 600 m at 20 and at 60 km/h; who goes around at 60 drives 1,000 m.
+    // 600 m at 20 and at 60 km/h; the way around has 1,000 m at 60 km/h.
     expect(around).toBeCloseTo(36, 0)
     expect(by('23:00')).toBeGreaterThan(55)
   })

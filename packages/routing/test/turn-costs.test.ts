@@ -4,7 +4,7 @@ import type { Mode } from '../src/index.ts'
 import { TIPS } from './scenarios/crossings.ts'
 import { type AsciiTown, drawTown } from './support/ascii-map.ts'
 
-/** A crossing X with arms in all directions; each town has the one it comes from and two more. */
+/** A crossing X with arms in all directions; each town has the arm of arrival and two others. */
 const MAP = `
  A  B  C
 
@@ -13,7 +13,7 @@ D   X   E
  F  G  H
 `.slice(1)
 
-/** Where each turn leads to from G, and which arm is there besides. */
+/** The arm that each turn from G leads to, and the other arm. */
 const TURNS = [
   ['straight', 'B', 'E'],
   ['slightRight', 'C', 'B'],
@@ -139,7 +139,7 @@ describe('turning around where two carriageways become one', async () => {
   const left = await draw('left', 'A', 'B')
   const right = await draw('right', 'B', 'A')
 
-  // As Valhalla 3.6.1 answered where one drives on the left; around is 15 times what a sharp turn is.
+  // Answers of Valhalla 3.6.1 with left-hand traffic; a U-turn costs 15 times a sharp turn.
   it.each(['auto', 'truck', 'motorcycle', 'motor_scooter', 'bus', 'taxi', 'bicycle'])(
     'costs %s the same on the right as on the left, and much more than going on',
     (costing) => {

@@ -69,7 +69,7 @@ export const downloadTimeout = defineError(
 export const sealBroken = defineError(
   'SEAL_BROKEN',
   'internal',
-  () => 'Sealed data do not open: TERRANE_SECRETS_KEY has changed, or they were moved',
+  () => 'Encrypted data cannot be decrypted: TERRANE_SECRETS_KEY has changed, or they were moved',
 )
 
 export const parameterRepeated = defineError(
@@ -106,6 +106,6 @@ export const rateLimited = defineError(
 export const metricsClosed = defineError(
   'METRICS_CLOSED',
   'unauthenticated',
-  () => "The metrics want the operator's key",
+  () => "The metrics need the operator's key",
   () => ({ hint: 'Send TERRANE_METRICS_KEY as `Authorization: Bearer`, or give the metrics a port of their own.' }),
 )

@@ -49,7 +49,7 @@ class Collector {
       await this.#collect()
       this.#refreshedAt = performance.now()
     } catch {
-      // The age of the values shows the failure.
+      // The failure is visible as the age of the values.
     } finally {
       this.#running = null
     }

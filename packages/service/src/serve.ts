@@ -56,7 +56,7 @@ export async function serve(app: Http, config: ServeOptions, logger: Logger, pha
   logger.info({ reason }, 'stopping')
   markStopping(app)
   if (phases.work) await within(totalMs * SHARES.work, phases.work, logger, 'work')
-  // Only stops listening: an HTTP server's own way to close would cut connections with a request on the way.
+  // Only stops listening: an HTTP server's own way to close would cut connections with a running request.
   const closed = new Promise<void>((resolve) => Server.prototype.close.call(app.server, () => resolve()))
   const requestsMs = totalMs * (phases.work ? SHARES.requests : SHARES.work + SHARES.requests)
   await within(

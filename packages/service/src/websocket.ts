@@ -5,7 +5,7 @@ import { lingerOn } from './edge/unread-bodies.ts'
 import { handshakeInvalid } from './errors.ts'
 import { statusOf, toProblem } from './problem.ts'
 
-/** A request that asks to go on as a WebSocket, with the caller's connection. */
+/** A request to upgrade to a WebSocket, with the caller's connection. */
 export interface Upgrade {
   readonly socket: Socket
   /** Bytes that came with the request. */

@@ -35,7 +35,7 @@ async function listen(
   return made
 }
 
-/** Sends a head, then a byte at a time until the server ends the connection; returns what it said. */
+/** Sends a head, then a byte at a time until the server ends the connection; returns the answer. */
 async function drip({ server }: Http, path: string): Promise<string> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
   const said = read(socket)

@@ -83,5 +83,5 @@ export const storageFull = defineError(
   'STORAGE_FULL',
   'unavailable',
   () => 'The storage has no space left',
-  () => ({ hint: 'Nothing was changed. The operator has to make room: delete objects or enlarge the volume.' }),
+  () => ({ hint: 'Nothing was changed. The operator has to delete objects or enlarge the volume.' }),
 )

@@ -49,7 +49,7 @@ export function openStore(setting: string, aws: AwsSettings = {}, bounds: Partia
   throw invalid(`'${setting}' is neither file:{folder} nor s3://{bucket}/{prefix}`)
 }
 
-/** The setting of another store, in a subfolder or longer prefix, outside of the first one's buckets. */
+/** Setting of a second store in a subfolder, or below a longer prefix, of the first one; its objects are in no bucket of the first. */
 export function within(setting: string, name: string): string {
   return `${setting.replace(/\/+$/, '')}/${name}`
 }

@@ -42,7 +42,7 @@ test('the files of a scene are read side by side: none comes before all are aske
     })
   const files = await Promise.all(
     names.map(async (name, i): Promise<RasterFile> => {
-      // Larger than what is read of a file at its opening.
+      // Larger than the part of a file that is read when it is opened.
       const image = imageOf({ width: 512, height: 512, bands: 1 }, (x, y) => ((x * 7 + y * 13) % 50) + 50 * i)
       const bytes = await writeGeoTiff(image, { type: 'uint8', tileSize: 64, georeference })
       const read = async (spans: readonly ByteSpan[]) => {

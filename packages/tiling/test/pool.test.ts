@@ -135,7 +135,7 @@ test.for(GROUNDS)('areas in degrees are the pixels whose centre lies within, in 
   const { inverse } = proj4(definition)
   const [wide, cap] = [box(-170, 50, 40, 80.3), box(-180, 71.2, 180, 90)]
   const split = [box(171.3, 60.1, 180, 75.2), box(-180, 60.1, -172.2, 75.2)]
-  // Projections have places for what is near.
+  // Projections have coordinates only for near positions.
   const areasOf = (triangle: Float64Array) =>
     definition.includes('utm') ? [split] : definition === POLAR ? [split, [wide], [cap], [triangle]] : [split, [wide], [cap], [triangle], [box(-180, -90, 180, 90)]] // prettier-ignore
   await randomCases(12, (random) => {

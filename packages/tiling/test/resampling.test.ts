@@ -19,7 +19,7 @@ function viewOf(pixel: number): View {
 
 const PIXELS = { finer: 0.04, coarser: 0.3 } as const
 
-/** By gdalwarp of GDAL 3.10 with an exact transform; 255 is no data. */
+/** By gdalwarp of GDAL 3.10 with an exact transform; 255 is nodata. */
 const GDAL: readonly (readonly [RenderResampling, keyof typeof PIXELS, readonly number[]])[] = [
   [
     'cubic',

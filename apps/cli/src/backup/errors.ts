@@ -3,14 +3,14 @@ import { defineError } from '@terrane/core'
 export const notABackup = defineError(
   'NOT_A_BACKUP',
   'invalid',
-  () => 'There is no whole backup of this version: one that was broken off has no end',
+  () => 'There is no complete backup of this version here',
   () => ({ hint: 'Name the folder or bucket of the backup: the value of --to when it was made.' }),
 )
 
 export const backupDamaged = defineError(
   'BACKUP_DAMAGED',
   'invalid',
-  (f: { part: string }) => `The backup is damaged: ${f.part} is missing or not what was written`,
+  (f: { part: string }) => `The backup is damaged: ${f.part} is missing or differs from what was written`,
   () => ({ hint: 'Nothing was restored. Take another backup.' }),
 )
 

@@ -12,7 +12,7 @@ import { startCommand } from './start.ts'
 const CONTROL_PLANE = `
 org, project and key work on the control plane:
   DATABASE_URL          its PostgreSQL; the local stack prints the one of its embedded database
-  TERRANE_SECRETS_KEY   seals credentials: 32 bytes as hex or base64, the same for all apps`
+  TERRANE_SECRETS_KEY   encrypts credentials: 32 bytes as hex or base64, the same for all apps`
 
 /** All commands; each group is in a file of its own. */
 export const COMMANDS: readonly AddCommands[] = [

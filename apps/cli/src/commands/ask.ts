@@ -49,12 +49,8 @@ export function askCommands(program: Command): void {
     .addOption(new Option('--by <mode>', 'travel mode').choices(MODES).default('auto'))
     .addHelpText('after', '\nExample:\n  $ terrane route 48.0975,11.5922 48.1085,11.5879 --by bicycle')
     .action(route)
-  const routing = program.command('routing').description('Look into the routing engine.')
-  onProject(
-    routing
-      .command('inspect')
-      .description('Show the map of the routing engine: age, extent and tags that are not understood.'),
-  )
+  const routing = program.command('routing').description('Inspect the routing engine.')
+  onProject(routing.command('inspect').description('Show the age, extent and unsupported tags of the routing graph.'))
     .addHelpText('after', '\nExample:\n  $ terrane routing inspect')
     .action(inspect)
   onProject(
@@ -87,10 +83,10 @@ async function inspect({ profile, json }: Pick<Options, 'profile' | 'json'>): Pr
   if (json) return print(JSON.stringify(status, null, 2))
   const { tileset_last_modified: builtAt, bbox, unread_tags: tags } = status
   const corners = bbox.features[0].geometry.coordinates[0]
-  const built = builtAt > 0 ? `Built ${new Date(builtAt * 1000).toISOString()}` : 'Built at a time that is not known'
+  const built = builtAt > 0 ? `Built ${new Date(builtAt * 1000).toISOString()}` : 'Built at an unknown time'
   note(`${built}, from ${corners[0].join(', ')} to ${corners[2].join(', ')}.`)
-  if (tags.length === 0) return note('Every tag of access, direction, size and hours is understood.')
-  note('Tags that are not understood; a route over one warns:')
+  if (tags.length === 0) return note('All tags of access, direction, size and hours are supported.')
+  note('Unsupported tags; a route over one has a warning:')
   printList(tags, ['tag', 'count'], false)
 }
 

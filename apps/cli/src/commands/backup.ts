@@ -4,8 +4,8 @@ import { databaseOf, findStack } from '../local-stack.ts'
 import { note, printOne, withJson } from '../output.ts'
 
 const PLACES = `
-The places of an installation are those of its apps' variables: DATABASE_URL, TERRANE_STORAGE, TERRANE_FUNCTIONS_STORAGE and
-TERRANE_HOME, else those of the local stack that runs in .terrane.`
+The variables of the apps locate an installation: DATABASE_URL, TERRANE_STORAGE, TERRANE_FUNCTIONS_STORAGE and TERRANE_HOME.
+Without them it is the local stack in .terrane.`
 
 /** `terrane backup`, `terrane restore`. */
 export function backupCommands(program: Command): void {
@@ -24,7 +24,7 @@ export function backupCommands(program: Command): void {
       const { tables, objects, bytes, warnings } = await backUp({ ...places, databaseUrl }, placeOf(to, env))
       for (const warning of warnings) note(`warning: ${warning}`)
       await recordBackup(databaseUrl, to.startsWith('s3:') ? 's3' : 'file', bytes).catch((error: unknown) =>
-        note(`warning: the database was not told of the backup: ${String(error)}`),
+        note(`warning: the backup was not recorded in the database: ${String(error)}`),
       )
       if (json) printOne({ tables, objects, bytes, warnings }, '', true)
       note(`Saved ${tables} tables and ${objects} objects, ${(bytes / 1e6).toFixed(1)} MB.`)

@@ -15,8 +15,8 @@ export function databaseCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-The URL may stand in TERRANE_MOVE_TO as well. Let running jobs end first: what comes after the copy began is not in it.
-The source stays as it is; clients of the embedded database wait meanwhile. Then start the apps with DATABASE_URL set to the new one.
+The URL may stand in TERRANE_MOVE_TO as well. Let running jobs end first: changes after the start of the copy are not in it.
+The source is not changed; clients of the embedded database wait during the copy. Then start the apps with DATABASE_URL set to the new one.
 
 Example:
   $ createdb terrane && terrane database move --to postgres://postgres@127.0.0.1:5432/terrane`,
@@ -24,7 +24,7 @@ Example:
     .action(async (options: { to?: string; toFile?: string; json?: boolean }) => {
       const { DATABASE_URL: from } = environment()
       if (!from)
-        throw new TerraneError('DATABASE_URL_MISSING', 'invalid', 'DATABASE_URL, from where to move, is not set')
+        throw new TerraneError('DATABASE_URL_MISSING', 'invalid', 'DATABASE_URL, the database to copy, is not set')
       const { moveDatabase } = await import('@terrane/database/transfer')
       const { tables, rows, warnings } = await moveDatabase(from, await targetOf(options), (name, count) => {
         if (count > 0) note(`${name}: ${count} rows`)
@@ -42,7 +42,7 @@ async function targetOf({ to, toFile }: { to?: string; toFile?: string }): Promi
     environment()['TERRANE_MOVE_TO']
   const url = URL.parse((given ?? '').trim())
   if (!url || !/^postgres(ql)?:$/.test(url.protocol)) {
-    throw new TerraneError('TARGET_INVALID', 'invalid', 'Where to move to is not a postgres:// URL', {
+    throw new TerraneError('TARGET_INVALID', 'invalid', 'The target is not a postgres:// URL', {
       hint: 'Give it as --to, --to-file or TERRANE_MOVE_TO.',
     })
   }

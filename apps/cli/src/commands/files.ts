@@ -26,7 +26,7 @@ const PAGE = 1000
 export function fileCommands(program: Command): void {
   const files = program.command('files').description('Files in the storage of a project, as bucket/path.')
   onProject(files.command('list [bucket]').description('Files of a bucket; without one, the buckets.')).action(list)
-  onProject(files.command('upload <files...>').description('Upload files; prints where each lies.')).action(bring)
+  onProject(files.command('upload <files...>').description('Upload files; prints the path of each.')).action(bring)
   onProject(files.command('download <path> [file]').description('Save a stored file.')).action(download)
   onProject(files.command('link <path>').description('Make a link that reads a file without a key.'))
     .option('--minutes <number>', 'how long it works', whole, 60)

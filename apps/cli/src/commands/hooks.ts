@@ -19,14 +19,12 @@ const PATH = '/worker/table-hooks'
 
 /** `terrane hooks list|create|pause|resume|delete|dead|resend`. */
 export function hookCommands(program: Command): void {
-  const hooks = program
-    .command('hooks')
-    .description('Functions and addresses that are called when rows of a table change.')
+  const hooks = program.command('hooks').description('Functions and URLs that are called when rows of a table change.')
   onProject(hooks.command('list').description('All table hooks.')).action(list)
   onProject(
     hooks
       .command('create <table> <target>')
-      .description('Call a function of the project, or an address, for each change; prints the secret once.'),
+      .description('Call a function of the project, or a URL, for each change; prints the secret once.'),
   )
     .addOption(new Option('--on <change...>', 'only for these (default: all)').choices(['insert', 'update', 'delete']))
     .option('--columns <name...>', 'updates only if one of these columns changes')
@@ -40,14 +38,14 @@ export function hookCommands(program: Command): void {
     ['resume', false],
   ] as const)
     // prettier-ignore
-    onProject(hooks.command(`${name} <id>`).description(paused ? 'Tell no changes.' : 'Tell changes again.')).action(
+    onProject(hooks.command(`${name} <id>`).description(paused ? 'Pause a hook.' : 'Resume a paused hook.')).action(
       (id: string, options: Options) => pause(id, paused, options),
     )
   onProject(hooks.command('delete <id>').description('Delete a table hook and its events.')).action(remove)
-  onProject(hooks.command('dead').description('Events that were given up.'))
+  onProject(hooks.command('dead').description('Dead letters: events that no attempt delivered.'))
     .option('--hook <id>', 'only those of a table hook')
     .action(dead)
-  onProject(hooks.command('resend [ids...]').description('Send events that were given up again.'))
+  onProject(hooks.command('resend [ids...]').description('Send dead letters again.'))
     .option('--hook <id>', 'all of a table hook')
     .action(resend)
 }

@@ -24,7 +24,7 @@ export function importCommands(program: Command): void {
     program.command('import <file>').description('Import a vector file: GeoPackage, Shapefile, GeoJSON, CSV, GPX, …'),
   )
     .option('--table <name>', 'table to make (default: the name of the file)')
-    .option('--srs <code>', 'reference system, in place of what the file says, e.g. EPSG:25832')
+    .option('--srs <code>', 'reference system instead of the one in the file, e.g. EPSG:25832')
     .option('--xy <x,y>', 'columns of a CSV or workbook that hold the coordinates, e.g. lon,lat', columnPair)
     .option('--replace', 'replace an existing table')
     .addHelpText('after', examples('import roads.gpkg', 'import parcels.zip --srs EPSG:25832 --table parcels'))
@@ -32,7 +32,7 @@ export function importCommands(program: Command): void {
   onArea(program.command('osm <name>').description('Import OpenStreetMap for a place: a table for each topic.'))
     .option('--file <path>', 'your own extract, PBF or XML (default: fetched by the worker)')
     .addOption(new Option('--topic <topic...>', 'buildings, streets, pois, … (default: all)').conflicts('style'))
-    .option('--style <path>', 'tables of your own: a style as JSON, in place of topics')
+    .option('--style <path>', 'style of custom tables as JSON, instead of topics')
     .option('--replace', 'replace the tables of an earlier import')
     .addHelpText(
       'after',

@@ -64,7 +64,7 @@ export function keyCommands(program: Command): void {
     .option('--overlap <duration>', 'how long both keys work', parseDuration, parseDuration('1h'))
     .addHelpText(
       'after',
-      '\nA key is named by its id, or by a beginning that no other key has.\n\nExample:\n  $ terrane key rotate 0198… --overlap 7d',
+      '\nA key is named by its id, or by a unique prefix of the key.\n\nExample:\n  $ terrane key rotate 0198… --overlap 7d',
     )
     .action(rotate)
   withJson(
@@ -77,7 +77,7 @@ export function keyCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-A key is named by its id, or by a beginning that no other key has; a token (of a user, of a signed URL) by its whole text.
+A key is named by its id, or by a unique prefix of the key; a token (of a user, of a signed URL) by its whole text.
 
 Examples:
   $ terrane key revoke 0198…
@@ -119,7 +119,8 @@ function publicLimits({ table, origin }: Options, role: KeyRole, command: Comman
   if (!table && !origin) return undefined
   if (role !== 'anon' || !table || !origin) command.error('error: --table and --origin go together, with --role anon')
   const wrong = origin.find((text) => !isOrigin(text))
-  if (wrong !== undefined) command.error(`error: --origin ${wrong} is none: https://maps.example.org would be`)
+  if (wrong !== undefined)
+    command.error(`error: --origin ${wrong} is not an origin; an example is https://maps.example.org`)
   return { tables: table.map((name) => (name.includes('.') ? name : `public.${name}`)), origins: origin }
 }
 

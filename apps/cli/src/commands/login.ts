@@ -34,7 +34,7 @@ async function login(name: string, { url, project, json }: LoginOptions): Promis
   const key = (await text(process.stdin)).trim()
   if (key === '' || /\s/.test(key))
     throw new TerraneError('KEY_MISSING', 'invalid', 'Standard input holds no key', {
-      hint: 'Send the key alone: terrane login … < key.txt',
+      hint: 'Send only the key: terrane login … < key.txt',
     })
   const env = ownEnvironment()
   const profile = { url, key, ...(project !== undefined && { projectRef: project }) }

@@ -102,7 +102,7 @@ function remove(project: string, { org, yes, json }: Options): Promise<void> {
     if (!left) return
     note(`Triggers of ${left.ids.length} table hooks stay in the database of '${ref}': ${left.reason}.`)
     note(
-      `They write events that are sent to no function or address. Drop there: ${left.ids.map(hookTriggerName).join(', ')}.`,
+      `They write events that are never delivered. Drop in that database: ${left.ids.map(hookTriggerName).join(', ')}.`,
     )
   })
 }

@@ -44,13 +44,13 @@ export function qgisCommand(program: Command): void {
 async function qgis(names: readonly string[], options: Options): Promise<void> {
   const { profile, file, schema, role, map: wantedMap, json } = options
   if (wantedMap !== undefined && names.length > 0)
-    throw new TerraneError('OPTIONS_CONFLICT', 'invalid', 'Tables and --map exclude each other', {
+    throw new TerraneError('OPTIONS_CONFLICT', 'invalid', 'Tables and --map cannot be combined', {
       hint: 'Leave out --map, or the tables.',
     })
   const connection = await connect(profile)
   const key = role === 'anon' ? connection.anonKey : connection.key
   if (key === undefined)
-    throw new TerraneError('KEY_UNKNOWN', 'invalid', 'The anon key of the project is not known here', {
+    throw new TerraneError('KEY_UNKNOWN', 'invalid', 'The anon key of the project is not known', {
       hint: 'Set TERRANE_ANON_KEY, or use --role service.',
     })
   const readable = await readableTables({ ...connection, key })

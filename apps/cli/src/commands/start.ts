@@ -8,7 +8,7 @@ export function startCommand(program: Command): void {
     .command('start')
     .description('Start the local stack with a demo; Ctrl-C stops it.')
     .option('--once', 'end after the demo')
-    .addHelpText('after', '\nIts state lies in .terrane (TERRANE_HOME). With DATABASE_URL it uses your server.')
+    .addHelpText('after', '\nIts data is in .terrane (TERRANE_HOME). With DATABASE_URL it uses your server.')
     .action(({ once }: { once?: boolean }) =>
       runProgram(
         fileURLToPath(new URL('../../../../infra/local/src/main.ts', import.meta.url)),

@@ -68,7 +68,7 @@ function change(rpc: 'share_table' | 'unshare_table'): (names: string[], options
 }
 
 function lineOfReaders({ table, readers, before }: { table: string; readers: string[]; before: string[] }): string {
-  return `${table}: read by ${readers.join(', ')}; before: ${before.join(', ')}`
+  return `${table}: read by ${readers.join(', ')} (before: ${before.join(', ')})`
 }
 
 /** Name of a table without its schema: `public.roads` is `roads`. */

@@ -66,7 +66,7 @@ function embedCommand(program: Command): void {
 
 function regionsCommand(program: Command): void {
   withReaders(
-    program.command('regions <table>').description('Embed the H3 cells of an area by what is mapped in them.'),
+    program.command('regions <table>').description('Embed the H3 cells of an area by the map features in them.'),
     onArea,
   )
     .option('--place <name>', 'name of a place; needs a geocoder on the worker')
@@ -130,7 +130,7 @@ function embed(files: string[], options: Options): Promise<void> {
       ...readersOf(options),
     }),
     ({ table, rows, dims, sources }) => {
-      const said = `${String(table)}: ${String(rows)} vectors of ${String(dims)} numbers`
+      const said = `${String(table)}: ${String(rows)} vectors of ${String(dims)} dimensions`
       const { done, unchanged, failed } = (sources ?? {}) as Partial<Record<string, number>>
       return sources ? `${said}; sources: ${done} done, ${unchanged} unchanged, ${failed} failed` : said
     },
@@ -163,7 +163,7 @@ function regions(table: string, options: Options): Promise<void> {
       ...(options.prefix !== undefined && { source: { kind: 'tables' as const, prefix: options.prefix } }),
       ...readersOf(options),
     }),
-    ({ table: made, rows, dims }) => `${String(made)}: ${String(rows)} cells, ${String(dims)} numbers each`,
+    ({ table: made, rows, dims }) => `${String(made)}: ${String(rows)} cells of ${String(dims)} dimensions`,
   )
 }
 

@@ -15,18 +15,18 @@ interface Options {
 
 /** `terrane webhooks list|create|delete|deliveries`. */
 export function webhookCommands(program: Command): void {
-  const webhooks = program.command('webhooks').description('Addresses that are called when jobs end.')
+  const webhooks = program.command('webhooks').description('URLs that are called when jobs end.')
   onProject(webhooks.command('list').description('All webhooks.')).action(list)
   onProject(
-    webhooks
-      .command('create <target>')
-      .description('Call an address, or a function, when jobs end; prints the secret once.'),
+    webhooks.command('create <target>').description('Call a URL or a function when jobs end; prints the secret once.'),
   )
     .addOption(new Option('--task <task...>', 'only for these tasks (default: all)').choices(TASK_NAMES))
-    .addOption(new Option('--status <status...>', 'only for these ends (default: both)').choices(['success', 'failed']))
+    .addOption(
+      new Option('--status <status...>', 'only for these outcomes (default: both)').choices(['success', 'failed']),
+    )
     .addHelpText('after', '\nExample:\n  $ terrane webhooks create https://example.org/hook --status failed')
     .action(create)
-  onProject(webhooks.command('deliveries <id>').description('Deliveries of a webhook, with the answers.')).action(
+  onProject(webhooks.command('deliveries <id>').description('Deliveries of a webhook, with the responses.')).action(
     deliveries,
   )
   onProject(webhooks.command('delete <id>').description('Delete a webhook.')).action(remove)

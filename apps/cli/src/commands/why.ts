@@ -13,7 +13,7 @@ export async function reasonOf(connection: Connection, job: AnyJob): Promise<str
   const delay = (await readLog(connection, job.taskName, job.id)).findLast(({ event }) => DELAYS.has(event))
   const past = delay === undefined ? [] : [`Before, at ${delay.at}: ${said(delay)}`]
   if (job.status === 'running') {
-    const stopping = job.cancel_requested ? ['Its cancellation was asked for.'] : []
+    const stopping = job.cancel_requested ? ['Its cancellation was requested.'] : []
     return [`It runs, ${attempt}: ${job.progress?.message ?? 'it has just begun'}.`, ...stopping, ...past]
   }
   return [...(await waiting(connection, job)), ...past]
@@ -35,14 +35,17 @@ async function waiting(connection: Connection, job: AnyJob): Promise<string[]> {
   const before = place < 0 ? `${ahead.data.length} or more` : String(place)
   const lines = [
     job.attempt === 0
-      ? `It waits for its turn since ${job.created_at}.`
-      : `It waits to be run again: ${job.attempt} of ${job.max_attempts} attempts are used. The next one comes within a minute of the last, if a worker is free.`,
+      ? `It has been queued since ${job.created_at}.`
+      : `It waits for its next attempt: ${job.attempt} of ${job.max_attempts} attempts are used. The next attempt starts within a minute, if a worker is free.`,
     `Of this project's jobs of ${job.taskName}, ${before} are ahead of it and ${running.data.length} run; over all tasks and projects ${capacity.queued} wait and ${capacity.running} run.`,
   ]
   if (running.data.length > 0)
-    return [...lines, 'A project runs at most TERRANE_PROJECT_CONCURRENCY jobs of a task at once: it waits for those.']
-  if (capacity.running > 0) return [...lines, 'Workers are busy with others: it waits for one to be free.']
-  return [...lines, 'Nothing runs at all: is there a worker that runs jobs? `terrane doctor` looks.']
+    return [
+      ...lines,
+      'A project runs at most TERRANE_PROJECT_CONCURRENCY jobs of a task at once, so it waits for these.',
+    ]
+  if (capacity.running > 0) return [...lines, 'Workers are busy with other jobs: it waits for a free worker.']
+  return [...lines, 'No job is running. `terrane doctor` checks that a worker runs.']
 }
 
 function failure(job: AnyJob): string[] {
@@ -52,7 +55,7 @@ function failure(job: AnyJob): string[] {
     job.attempt > 1 && `It was tried ${job.attempt} times.`,
     details,
     hint,
-    retryable && `It may work without a change: terrane jobs retry ${job.id}`,
+    retryable && `A retry may succeed: terrane jobs retry ${job.id}`,
   ]
   return lines.filter((line) => typeof line === 'string')
 }

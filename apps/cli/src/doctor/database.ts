@@ -25,7 +25,7 @@ async function database({ env }: CheckContext): Promise<Finding[]> {
       ),
     ]
   try {
-    // The connection below tells errors, and takes other ways to sign in.
+    // The connection below reports errors and supports other ways to sign in.
     const held = heldFinding(await heldOf(url).catch(() => undefined))
     // Anything else would wait too.
     if (held) return [held]
@@ -60,7 +60,7 @@ async function heldOf(url: string): Promise<string | undefined> {
   return session.held
 }
 
-/** @param held what the embedded database tells who connects: seconds and the name of the application that has its session */
+/** @param held report of the embedded database at a connection: seconds, and the application that has its session */
 export function heldFinding(held: string | undefined): Finding | null {
   const [, seconds, name] = /^(\d+) (.+)$/.exec(held ?? '') ?? []
   if (Number(seconds ?? 0) < LONG_HELD_SECONDS) return null
@@ -95,7 +95,9 @@ export function databaseFindings(
     )
   else findings.push(fine('database', `PostgreSQL ${major}`))
   if (said.readonly)
-    findings.push(wrong('database', 'it is a standby, which takes no writes', 'Name the primary in DATABASE_URL.'))
+    findings.push(
+      wrong('database', 'it is a standby server, which accepts no writes', 'Name the primary in DATABASE_URL.'),
+    )
   for (const name of EXTENSIONS) {
     if (said.names.includes(name)) continue
     findings.push(
@@ -112,7 +114,7 @@ export function databaseFindings(
       wrong(
         'clock',
         `the clocks of this machine and the database are ${Math.round(apart / 1000)} s apart`,
-        'Set both by NTP: tokens have an end.',
+        'Synchronise both with NTP: tokens expire.',
       ),
     )
   return findings

@@ -47,7 +47,7 @@ async function memory(): Promise<Finding[]> {
 export function diskFinding(bytes: number, folder: string): Finding {
   const free = `${(bytes / GIB).toFixed(1)} GiB free in ${folder}`
   if (bytes >= LEAST_DISK) return fine('disk', free)
-  return wrong('disk', free, 'Make room, or move the state of the stack to another disk by TERRANE_HOME.')
+  return wrong('disk', free, 'Free disk space, or move the data of the stack to another disk by TERRANE_HOME.')
 }
 
 async function disk({ env }: CheckContext): Promise<Finding[]> {
@@ -62,8 +62,8 @@ async function disk({ env }: CheckContext): Promise<Finding[]> {
     findings.push(
       wrong(
         'home',
-        `${folder} cannot be written`,
-        'Give it to the user who runs Terrane, or name another by TERRANE_HOME.',
+        `${folder} is not writable`,
+        'Make it writable for the user who runs Terrane, or name another folder by TERRANE_HOME.',
       ),
     )
   return findings
@@ -80,13 +80,13 @@ async function keys({ env }: CheckContext): Promise<Finding[]> {
   const found = await stat(path).catch(() => null)
   if (!found) return []
   if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
-    return [wrong('keys', `others may read ${path}`, `Keep it to yourself: chmod 600 ${path}`)]
+    return [wrong('keys', `other users can read ${path}`, `Restrict it: chmod 600 ${path}`)]
   try {
     JSON.parse(await readFile(path, 'utf8'))
     return [fine('keys', path)]
   } catch {
     return [
-      wrong('keys', `${path} is damaged`, 'Restore it from a backup; without it sealed credentials cannot be read.'),
+      wrong('keys', `${path} is damaged`, 'Restore it from a backup; without it credentials cannot be decrypted.'),
     ]
   }
 }
@@ -98,7 +98,7 @@ async function secretsKey({ env }: CheckContext): Promise<Finding[]> {
     wrong(
       'secrets-key',
       'TERRANE_SECRETS_KEY is not 32 bytes as hex or base64',
-      'Set the one that the apps have; a new one: openssl rand -hex 32.',
+      'Set the key of the apps; openssl rand -hex 32 makes a new one.',
     ),
   ]
 }
@@ -115,7 +115,7 @@ async function ports({ env }: CheckContext): Promise<Finding[]> {
     const variable = `TERRANE_${name}_PORT`
     const port = Number(env[variable] || fallback)
     if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-      findings.push(wrong('port', `${variable} is no port: ${env[variable]}`, 'Set it to a number from 1 to 65535.'))
+      findings.push(wrong('port', `${variable} is not a port: ${env[variable]}`, 'Set it to a number from 1 to 65535.'))
     } else if (!(await isFree(port))) {
       findings.push(
         wrong(

@@ -56,7 +56,7 @@ async function connectionFindings(connection: Connection): Promise<Finding[]> {
       wrong(
         'key',
         `the worker refuses the key: ${(error as Error).message}`,
-        'Use the service-role key of this project; keys change when keys.json is made anew.',
+        'Use the service-role key of this project; keys change when keys.json is created again.',
       ),
     )
   }
@@ -71,7 +71,7 @@ function clock(response: Response): Finding[] {
     wrong(
       'clock',
       `the clocks of this machine and the server are ${Math.round(apart / 1000)} s apart`,
-      'Set both by NTP: tokens have an end.',
+      'Synchronise both with NTP: tokens expire.',
     ),
   ]
 }

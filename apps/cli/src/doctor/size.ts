@@ -39,7 +39,9 @@ export async function sizeFindings(connection: Database): Promise<Finding[]> {
     const { rows } = await connection.query<{ [key in keyof Sizes]: Sizes[key] }>(SIZES)
     return judgeSizes(rows[0]!)
   } catch (error) {
-    return [{ check: 'size', state: 'unknown', message: `the server does not tell: ${(error as Error).message}` }]
+    return [
+      { check: 'size', state: 'unknown', message: `the server does not report its size: ${(error as Error).message}` },
+    ]
   }
 }
 
@@ -52,14 +54,14 @@ export function judgeSizes(sizes: Sizes): Finding[] {
       ? wrong(
           'size',
           said,
-          'Vacuum it, and see what keeps it from a checkpoint: an archive command, a replication slot.',
+          'Vacuum it, and check what prevents a checkpoint: an archive command or a replication slot.',
         )
       : fine('size', said),
   ]
   if (table === null) return findings
   const [live, dead] = [sizes.live ?? 0, sizes.dead ?? 0]
   const vacuumed = sizes.secondsSinceVacuum === null ? 'not vacuumed yet' : `vacuumed ${ago(sizes.secondsSinceVacuum)}`
-  const worst = `${table} has the most dead rows, ${dead} beside ${live} live, ${vacuumed}`
+  const worst = `${table} has the most dead rows, ${dead} dead and ${live} live, ${vacuumed}`
   findings.push(
     dead > FEW_ROWS + live
       ? wrong('vacuum', worst, `End transactions that are open for long, then: vacuum (analyze) ${table}`)

@@ -82,7 +82,7 @@ export function mapRoutes(app: Http, keys: Pick<Keys, 'issue' | 'revokeLabelled'
     const found = await readMap<{ picture: string | null }>(request, reply, projectOf(request).connection.data(), DRAWN)
     const [, type, bytes] = PICTURE.exec(found.picture ?? '') ?? []
     reply.header('cache-control', 'private, no-cache')
-    // A map without a picture is no error.
+    // A map without a picture is not an error.
     if (type === undefined || bytes === undefined) return reply.code(204).send()
     return reply.type(type).send(Buffer.from(bytes, 'base64'))
   })
@@ -155,7 +155,7 @@ async function issueKey(
  * it; the key gives pages of the map's origins access to the map's tables.
  */
 export function publicMapRoutes(app: Http, projects: Pick<Projects, 'open'>): void {
-  // An id that is none is a wrong link, not a wrong request.
+  // An invalid id is a wrong link, not a wrong request.
   const params = Type.Object({ ref: Type.String(), id: Type.String() })
   app.get('/api/m/:ref/:id', { schema: { params } }, async (request, reply) => {
     const connection = await projects.open(request.params.ref)

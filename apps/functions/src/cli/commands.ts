@@ -16,7 +16,7 @@ import { readUpload, sendUpload } from './upload.ts'
 /** Makes the folder of a new function. @throws CLI_FAILED for an invalid name, or if the folder exists */
 export async function newFunction(root: string, name: string, auth: string, print: Print): Promise<void> {
   if (!FUNCTION_NAME.test(name))
-    throw cliFailed({ reason: `'${name}' is no function name: A-Z, a-z, 0-9, - and _, at most 63` })
+    throw cliFailed({ reason: `'${name}' is not a function name: A-Z, a-z, 0-9, - and _, at most 63` })
   parsePolicy({ auth })
   const folder = join(root, name)
   if (await stat(folder).catch(() => null)) throw cliFailed({ reason: `${folder} is there already` })
@@ -45,7 +45,7 @@ export async function serveEnvironment(
   print: Print,
 ): Promise<Record<string, string | undefined>> {
   const env: Record<string, string | undefined> = { ...given, TERRANE_FUNCTIONS_DIR: resolve(root), PORT: port }
-  // A host that `serve` starts has its origin for functions alone.
+  // A host that `serve` starts uses its origin only for functions.
   env['TERRANE_FUNCTIONS_OWN_ORIGIN'] ??= 'true'
   env['TERRANE_JWT_SECRET'] ??= randomBytes(32).toString('hex')
   const ref = (env['TERRANE_PROJECT_REF'] ??= 'local')

@@ -142,7 +142,8 @@ async function functionsIn(root: string) {
   const left: { name: string; why: string }[] = []
   if (isWorker) {
     const name = readProjectRules(root)?.worker?.name ?? basename(root)
-    if (!FUNCTION_NAME.test(name)) throw cliFailed({ reason: `'${name}' is no function name: A-Z, a-z, 0-9, - and _` })
+    if (!FUNCTION_NAME.test(name))
+      throw cliFailed({ reason: `'${name}' is not a function name: A-Z, a-z, 0-9, - and _` })
     return { isWorker, functions: [[name, root]] as [string, string][], left }
   }
   const functions: [string, string][] = []
@@ -241,7 +242,7 @@ function fenceOf(folder: string): string {
 async function assertInside(file: string, { folder, packages }: Fence): Promise<void> {
   const real = await realpath(file).catch(() => file)
   if ([folder, ...packages].some((each) => real.startsWith(each + sep))) return
-  throw cliFailed({ reason: `${file} lies outside of ${folder}, so it is not read` })
+  throw cliFailed({ reason: `${file} is outside of ${folder}, so it is not read` })
 }
 
 function whyNot(error: unknown): string {

@@ -12,7 +12,7 @@ export interface Splice {
   readonly left: Promise<Left>
   /** Cancels the running statement, if any. Resolves when the server has passed it on. */
   cancel(): Promise<void>
-  /** Ends it as if the client had left. */
+  /** Ends the connection as if the client had disconnected. */
   end(): void
 }
 

@@ -7,7 +7,7 @@ import type { DatabaseDoor, Visitor } from '../database/door.ts'
 import { allowing, isListed } from './allowed-hosts.ts'
 
 export interface SocketsOptions {
-  /** Access to the project's database; null where functions have none. */
+  /** Access to the project's database; null if functions have no access. */
   readonly database: DatabaseDoor | null
   /** Hosts that the operator lets functions reach although they are private. */
   readonly policy: FetchPolicy

@@ -70,6 +70,6 @@ test('the removal of state names the function, and fails where it could not be a
   expect(JSON.parse(body)).toEqual({ store: 'fn:fn:', request: { operation: 'remove' } })
   status = 500
   await expect(moveState(addressOf(api.url), 'fn', { operation: 'remove' })).rejects.toThrow(
-    'stays as it is: HTTP status 500',
+    'could not be moved or deleted: HTTP status 500',
   )
 })

@@ -22,7 +22,7 @@ const NAME_HINT = 'Call /functions/v1/{name}; names have 1 to 63 of A-Z, a-z, 0-
 export function noServiceWorkers(): Problem {
   return {
     code: 'FORBIDDEN',
-    message: 'Service workers need an origin of their own',
+    message: 'Service workers need a separate origin',
     hint: 'Set TERRANE_FUNCTIONS_OWN_ORIGIN=true where the project has a domain to itself.',
   }
 }
@@ -48,8 +48,8 @@ export function busy(retryMs: number): Problem {
 export function noRoom(): Problem {
   return {
     code: 'FUNCTION_BUSY',
-    message: 'The host holds as many request bodies as it may; try again shortly',
-    hint: 'Large bodies are not held where function.json sets "stream_body".',
+    message: 'The buffer for request bodies is full; try again shortly',
+    hint: 'Request bodies are streamed, not held in memory, where function.json sets "stream_body".',
     headers: retryAfter(1000),
   }
 }
@@ -63,7 +63,7 @@ export function noInstance({ why, retryMs }: Refusal, policy: Policy): Problem {
 export function methodRefused(method: string, policy: Policy): Problem {
   return {
     code: 'METHOD_NOT_ALLOWED',
-    message: `This function does not take ${method}`,
+    message: `This function does not accept ${method}`,
     headers: ['allow', methodsOf(policy).join(', ')],
   }
 }
@@ -89,7 +89,7 @@ export function forbidden({ rank }: Caller, needed: Policy['auth']): Problem {
     return { code: 'UNAUTHORIZED', message: 'No key was sent', hint, headers: CHALLENGE }
   }
   const who = needed === 'service' ? 'the service role' : 'a signed-in user'
-  return { code: 'FORBIDDEN', message: `This function is for ${who}; the key is of rank '${rank}'` }
+  return { code: 'FORBIDDEN', message: `This function is for ${who}; the key has rank '${rank}'` }
 }
 
 /** A page of an origin that the policy does not list requests a WebSocket. */
@@ -101,7 +101,7 @@ export function originRefused(): Problem {
 export function tooManySockets(): Problem {
   return {
     code: 'FUNCTION_BUSY',
-    message: 'The function holds as many WebSockets as it may; try again shortly',
+    message: 'The function has its maximum number of open WebSockets; try again shortly',
     headers: retryAfter(1000),
   }
 }
@@ -110,7 +110,7 @@ export function tooManySockets(): Problem {
 export function noSockets(): Problem {
   return {
     code: 'FORBIDDEN',
-    message: 'This function takes no WebSockets',
+    message: 'This function does not accept WebSockets',
     hint: 'function.json has "websocket_ms": 0.',
   }
 }
@@ -120,12 +120,12 @@ export function tooDeep({ max_chain: most }: Policy): Problem {
   return {
     code: 'FUNCTION_RECURSION',
     message: `Functions have called functions more than ${most} times in a chain, by requests, changes of rows or messages`,
-    hint: 'Look for a function that calls itself, or that changes the table or sends to the queue by which it is called; one that goes on by calling itself needs a greater max_chain in function.json.',
+    hint: 'Find the function that triggers itself by a request, a table or a queue. A function that has to call itself needs a higher max_chain in function.json.',
   }
 }
 
 export function bodyTooLarge({ body_bytes: limit }: Policy): Problem {
-  return { code: 'PAYLOAD_TOO_LARGE', message: `The body is larger than the ${limit} bytes this function takes` }
+  return { code: 'PAYLOAD_TOO_LARGE', message: `The body is larger than the ${limit} bytes that this function accepts` }
 }
 
 export function bodyTooSlow(): Problem {
@@ -140,7 +140,7 @@ export function failed(): Problem {
   return { code: 'FUNCTION_ERROR', message: 'The function failed' }
 }
 
-export function invalidResponse(message = 'The function gave an answer that is not valid HTTP'): Problem {
+export function invalidResponse(message = 'The answer of the function is not valid HTTP'): Problem {
   return { code: 'FUNCTION_INVALID_RESPONSE', message }
 }
 
@@ -149,6 +149,6 @@ export function broken(reason: ExitReason | null): Problem {
   if (reason === null) return invalidResponse()
   if (!LIMIT_REASONS.has(reason))
     return { code: 'FUNCTION_CRASHED', message: 'The function ended before it had answered' }
-  const what = reason === 'memory' ? 'memory' : 'time on the CPU without a pause'
+  const what = reason === 'memory' ? 'memory' : 'CPU time without a pause'
   return { code: 'FUNCTION_RESOURCE_LIMIT', message: `The function used too much ${what}` }
 }

@@ -55,7 +55,7 @@ export function issueKeys(
   }
 }
 
-/** @throws an error when the keys are not there in time */
+/** @throws an error when the keys do not arrive in time */
 async function soon<T>(keys: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => late.reject(new Error(`it has not answered in ${PATIENCE_MS} ms`)), PATIENCE_MS)

@@ -35,7 +35,7 @@ export async function reachableTwin(folder: string): Promise<string> {
     })
   }
   throw runtimeUnavailable({
-    problem: `${twin} is not a folder of this user alone`,
+    problem: `${twin} is not a folder that only this user can write`,
     remedy: 'remove it, or set TERRANE_HOME to a folder that every user may pass to',
   })
 }

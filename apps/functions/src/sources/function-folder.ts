@@ -72,7 +72,7 @@ export function isEnabled(folder: string): boolean {
 /** Variables of a function alone: Workers have them in `.dev.vars`. */
 const OWN_SECRETS = ['.dev.vars', '.env'] as const
 
-/** Paths of the files with variables of a function alone, existing or not. */
+/** Paths of the variable files of one function, existing or not. */
 export function secretsFiles(folder: string): string[] {
   return OWN_SECRETS.map((name) => join(folder, name))
 }

@@ -158,7 +158,7 @@ export class RegistrySource implements AsyncDisposable {
     return functions.get(project, name)
   }
 
-  /** The version with its files on this machine, fetched if they are not there. */
+  /** The version with its files on this machine, fetched if missing. */
   async #unpacked(record: LiveRecord): Promise<FunctionVersion> {
     const { registry, archives, projects, store, ceilings } = this.#options
     const { project: ref, name, version, digest } = record

@@ -26,7 +26,7 @@ interface Judged extends Verdict {
 /** At once on one host. */
 const PARALLEL = 4
 const ANSWER_MS = 12_000
-/** Rounds of calls until an example is built: what the others import is fetched one after the other. */
+/** Rounds of calls until an example is built; imports of the examples are fetched one after the other. */
 const TRIES = 12
 /** Every verdict as it falls, a line each. */
 const RESULTS = env['TERRANE_EXAMPLES_RESULTS'] ?? join(tmpdir(), 'terrane-examples.jsonl')
@@ -87,7 +87,7 @@ async function judgeRoot(root: Root, hosts: readonly string[], judged: Judged[])
       TERRANE_FUNCTIONS_DIR: root.folder,
       TERRANE_FUNCTIONS_OWN_ORIGIN: 'true',
       TERRANE_FUNCTIONS_IMPORT_HOSTS: hosts.join(','),
-      // Four start at once beside builds: how soon is not what is judged.
+      // Four start at once beside builds, so start times do not count.
       TERRANE_SETTINGS: '{"functions":{"bootTimeoutMs":30000}}',
       TERRANE_HOME: join(root.folder, '.terrane'),
     },

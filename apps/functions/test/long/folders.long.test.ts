@@ -18,7 +18,7 @@ const STILLNESS_MS = 1000
 /** For a run by hand: FOLDER_RUNS=10 tries 1,000 sequences, each 100 of a seed of their own. */
 // oxlint-disable-next-line node/no-process-env -- A setting of this suite alone.
 const RUNS = Number(process.env['FOLDER_RUNS'] ?? 1)
-/** A third of the rounds, of the seed of the run, unless all are asked for. */
+/** A third of the rounds, by the seed of the run, unless all are requested. */
 const isWhole = isWholeRun() || RUNS > 1
 const first = isWhole ? 1 : seedOfRun()
 const runs = Array.from({ length: RUNS }, (_, i) => [

@@ -116,7 +116,7 @@ const ANSWER_MS = 20_000
 const stack = new AsyncDisposableStack()
 afterAll(() => stack.disposeAsync())
 
-/** `built` and `started` are false where the host says so; an answer of any status is one if the function gave it. */
+/** `built` and `started` are false where the host says so; an answer of the function counts whatever its status. */
 interface Verdict {
   readonly label: string
   readonly kind: 'answered' | 'not built' | 'not started' | 'no answer' | 'aside'

@@ -8,7 +8,7 @@ import { openStatelessApi, startApp, type TestApp } from '../support/app.ts'
 /** An operation of small answers has 20 s; a deploy makes three of them at most before it gives up. */
 const LONGEST_MS = 45_000
 const FAULTS = ['503', 'reset', 'cut', 'stall', 'hang'] satisfies Fault[]
-/** A refusal and a silence: the others are the same to who calls a store. */
+/** A refusal and a timeout; other faults look the same to the caller of a store. */
 const SOME = ['503', 'hang'] satisfies Fault[]
 const AWAY = shareOfRun('functions: a storage that is away', FAULTS, 3)
 const says = (text: string) => `export default () => new Response(${JSON.stringify(text)})`

@@ -118,7 +118,7 @@ export async function startHost(options: {
       runtime: options.runtime,
       door: options.door ?? egress,
       users: options.users ?? null,
-      // How soon it starts, on a machine that does much else, is not what most tests are about.
+      // Most tests do not depend on the start time, which is long on a busy machine.
       bootMs: options.bootMs ?? 60_000,
       ...(options.shimCache !== undefined && {
         spares: {
@@ -234,7 +234,7 @@ const testAuthenticate = (headers: IncomingHttpHeaders, needed: Policy['auth']):
   const isKnown = key === 'anon' || key === 'user' || key === 'service'
   if (key === undefined || (!isKnown && needed === 'none'))
     return { rank: 'none', claims: null, apikey: null, authorization: null, serviceHeaders: [] }
-  if (!isKnown) throw Object.assign(new Error('The key is not known here'), { code: 'UNAUTHORIZED' })
+  if (!isKnown) throw Object.assign(new Error('The key is not known'), { code: 'UNAUTHORIZED' })
   return {
     rank: key,
     claims: encodeURIComponent(JSON.stringify({ role: key, name: 'Zoë' })),

@@ -1,4 +1,4 @@
-// The place where bad functions are tried: a host, a neighbour that is called all the time, and listeners that no function may
+// Test bed of hostile functions: a host, a neighbour that is called all the time, and listeners that no function may
 // reach. After each test it checks that the neighbour noticed nothing and that nothing was reached.
 import { createServer as createTcpServer, type Server } from 'node:net'
 import { createServer, type Server as HttpServer } from 'node:http'
@@ -203,7 +203,7 @@ export function openArena(probed: ProbedRuntime, hardened: boolean, options: Are
   }
 }
 
-/** The probes that were not denied, with what they got. */
+/** Probes that were not denied, with their results. */
 export function gainsOf(results: Readonly<Record<string, string>>): [probe: string, gain: string][] {
   return Object.entries(results).filter(([, result]) => result !== 'denied')
 }

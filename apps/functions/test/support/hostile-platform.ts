@@ -1,4 +1,4 @@
-// Bad functions against what the platform keeps and calls for them: state, caches, queues, bindings, chains of calls.
+// Hostile functions against platform services: state, caches, queues, bindings, chains of calls.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
@@ -19,7 +19,7 @@ interface Reached {
   }
 }
 
-/** Sends JSON, or text as it is, and tells the status. */
+/** Sends JSON, or text unchanged; returns the status. */
 const SEND = `const send = async (url, body, init = {}) => (await fetch(url, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), ...init })).status
   const state = (body, init) => send('http://state.internal/', body, init)
   const deep = (levels) => '['.repeat(levels) + ']'.repeat(levels)

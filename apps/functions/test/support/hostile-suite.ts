@@ -1,4 +1,4 @@
-// Thirty bad functions and bad callers. Each case checks five things: what the caller gets, in what time, whether the
+// Thirty hostile functions and callers. Each case checks five things: what the caller gets, in what time, whether the
 // host is still up, whether the neighbour noticed anything, and whether the instance is kept or replaced.
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:http'

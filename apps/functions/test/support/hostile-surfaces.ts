@@ -1,4 +1,4 @@
-// Bad functions against what came later: files in memory, the database, sockets, servers of their own, imports.
+// Hostile functions against files in memory, the database, sockets, servers of functions, imports.
 import { migrate } from '@terrane/database'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import { tryRuntime } from './runtimes.ts'
 const SESSIONS = 8
 /** The caller's connection ended before the head of an answer. */
 const CUT = { status: 200, code: null, body: '', whole: false }
-/** Growth of the host that a case may cause, in MiB: buffers, and what other tests leave to the collector. */
+/** Growth of the host that a case may cause, in MiB: buffers, and garbage of other tests. */
 const HOST_MIB = 128
 
 /** Words of the database's protocol, without a client that would keep to it. */
@@ -145,7 +145,7 @@ export async function hostileSurfaces(profile: 'standard' | 'hardened'): Promise
       })
     })
 
-    /** A server of the function's own, which answers /ok and else does what the body says. */
+    /** A server of the function, which answers /ok and runs the code of the body on other paths. */
     async function serve(body: string) {
       await arena.host.deploy(
         arena.attacker,

@@ -8,7 +8,7 @@ export interface Report {
   readonly worstMs: number
 }
 
-/** Calls the function `neighbour` all the time until it is asked for its report. */
+/** Calls the function `neighbour` in a loop until its report is requested. */
 export function watchNeighbour(host: TestHost): () => Promise<Report> {
   const errors: string[] = []
   let calls = 0

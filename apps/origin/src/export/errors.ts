@@ -12,20 +12,20 @@ export const noStream = (format: string) =>
   })
 
 export const tooManyOfOneCaller = (most: number) =>
-  new RestError(429, 'TOO_MANY_EXPORTS', `This caller has ${most} exports running, which is the most at once`, {
+  new RestError(429, 'TOO_MANY_EXPORTS', `This caller has ${most} exports running, which is the maximum`, {
     hint: 'Wait until one of them is read to its end, or close it. The setting origin.exports.mostOfCaller is the maximum.',
     retrySeconds: RETRY_SECONDS,
   })
 
 export const exportsBusy = (most: number) =>
-  new RestError(503, 'EXPORTS_BUSY', `All of the ${most} exports that run at once are taken or kept for other roles`, {
+  new RestError(503, 'EXPORTS_BUSY', `All ${most} places for exports are in use or reserved for other roles`, {
     hint: 'Try again in half a minute. The setting origin.exports.most is the maximum.',
     retrySeconds: RETRY_SECONDS,
   })
 
 /** The client sees only the end of the connection; the error is for the log. */
 export const slowClient = () =>
-  new RestError(408, 'CLIENT_TOO_SLOW', 'The client of an export takes its bytes too slowly', {
+  new RestError(408, 'CLIENT_TOO_SLOW', 'The client reads the export too slowly', {
     hint: 'Read faster, or ask for fewer rows; the settings origin.exports.stallMs and origin.exports.bytesPerSecond are the limits.',
   })
 
@@ -48,7 +48,7 @@ export const noRoom = (free: number, spare: number) =>
     'EXPORT_NO_ROOM',
     `The folder of temporary files has ${free} bytes left and must keep ${spare} free`,
     {
-      hint: `${SMALLER}, make room there, or set TMPDIR to a folder with more.`,
+      hint: `${SMALLER}, free disk space there, or set TMPDIR to a folder with more.`,
       retrySeconds: RETRY_SECONDS,
     },
   )

@@ -11,7 +11,7 @@ export interface StallLimits {
   readonly bytesPerSecond: number
 }
 
-/** A client's time for reading: waiting uses it up, read bytes restore it. Time in the database is no stall. */
+/** A client's time for reading: waiting uses it up, read bytes restore it. Time in the database does not count. */
 export class StallTimeout {
   readonly #limits: StallLimits
   #leftMs: number

@@ -30,7 +30,7 @@ function parsed(content: Uint8Array): StyleSpecification {
     throw badMapFile('style', 'it is no JSON', HINT)
   }
   if (typeof style !== 'object' || style === null || Array.isArray(style))
-    throw badMapFile('style', 'it is no object', HINT)
+    throw badMapFile('style', 'it is not an object', HINT)
   return style as StyleSpecification
 }
 

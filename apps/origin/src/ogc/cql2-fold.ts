@@ -22,7 +22,7 @@ function caseSql(sql: string): string {
   return FOLDED_TO_SEVERAL.reduce((text, [letter, letters]) => `replace(${text}, '${letter}', '${letters}')`, single)
 }
 
-/** A text without marks on its letters, and with the plain letter for those with a stroke. */
+/** A text without diacritics; letters with a stroke become plain letters. */
 function accentSql(sql: string): string {
   const bare = `regexp_replace(normalize(${sql}, nfd), '[\\u0300-\\u036f]', '', 'g')`
   return `translate(${bare}, 'øØłŁđĐħĦŧŦı', 'oOlLdDhHtTi')`

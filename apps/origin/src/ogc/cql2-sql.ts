@@ -149,7 +149,7 @@ function patternOf(node: Node): Node {
   return call && Object.hasOwn(FOLDS, call.op) ? { ...call, args: call.args.map(patternOf) } : node
 }
 
-/** @throws BAD_FILTER for a property that is no queryable */
+/** @throws BAD_FILTER for a property that is not a queryable */
 function columnOf(node: Node, { collection }: Scope): Column | null {
   if (typeof node !== 'object' || node === null || Array.isArray(node) || !('property' in node)) return null
   const name = (node as { property: Node }).property
@@ -184,7 +184,7 @@ function valueOf(node: Node, scope: Scope): Value {
   if (typeof date === 'string') return { sql: `${scope.parameters.add(date)}::date`, kind: 'date' }
   if (typeof timestamp === 'string')
     return { sql: `${scope.parameters.add(utcText(timestamp))}::timestamptz`, kind: 'instant' }
-  throw badFilter(`${JSON.stringify(node).slice(0, 100)} is no value`)
+  throw badFilter(`${JSON.stringify(node).slice(0, 100)} is not a value`)
 }
 
 function isLiteral(node: Node): node is string | number | Numeral | boolean {
@@ -275,7 +275,7 @@ function spatialSql(op: string, [left, right]: readonly Node[], scope: Scope): s
 function shapeSql(node: Node, scope: Scope): string | null {
   const { collection, parameters, crs } = scope
   const column = columnOf(node, scope)
-  if (column && column.name !== collection.geometryColumn.name) throw badFilter(`${column.name} is no geometry`)
+  if (column && column.name !== collection.geometryColumn.name) throw badFilter(`${column.name} is not a geometry`)
   if (column) return null
   const { wkt, bbox } = (node ?? {}) as { wkt?: unknown; bbox?: unknown }
   if (typeof wkt === 'string' && WKT.test(wkt)) {
@@ -283,7 +283,7 @@ function shapeSql(node: Node, scope: Scope): string | null {
     return fromSystem(`st_geomfromtext(${parameters.add(wkt)}::text)`, crs, crs.srid)
   }
   if (isShape(node)) {
-    if (!hasNumericPositions(node, isFiniteNumber)) throw badFilter('coordinates of a geometry are no numbers')
+    if (!hasNumericPositions(node, isFiniteNumber)) throw badFilter('coordinates of a geometry are not numbers')
     requireLatitudes(positionsOf(node), crs)
     return fromSystem(`st_geomfromgeojson(${parameters.add(JSON.stringify(node))}::text)`, crs, crs.srid)
   }
@@ -294,5 +294,5 @@ function shapeSql(node: Node, scope: Scope): string | null {
       return second === undefined ? first! : `st_collect(${first}, ${second})`
     }
   }
-  throw badFilter(`${JSON.stringify(node).slice(0, 100)} is no geometry`)
+  throw badFilter(`${JSON.stringify(node).slice(0, 100)} is not a geometry`)
 }

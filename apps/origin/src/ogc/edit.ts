@@ -24,10 +24,10 @@ export function readFeature(body: unknown, isPart: boolean): Sent {
   if (!isPart && feature['type'] !== 'Feature') throw badFeature('type is not Feature')
   if (!isPart && !('geometry' in feature)) throw badFeature('geometry is missing; it may be null')
   const { geometry = null, properties = null, id = null } = feature
-  if (geometry !== null && typeof geometry !== 'object') throw badFeature('geometry is no object')
-  if (!hasNumericPositions(geometry, isFiniteNumber)) throw badFeature('coordinates of its geometry are no numbers')
+  if (geometry !== null && typeof geometry !== 'object') throw badFeature('geometry is not an object')
+  if (!hasNumericPositions(geometry, isFiniteNumber)) throw badFeature('coordinates of its geometry are not numbers')
   if (properties !== null && (typeof properties !== 'object' || Array.isArray(properties)))
-    throw badFeature('properties is no object')
+    throw badFeature('properties is not an object')
   if (id !== null && typeof id !== 'string' && typeof id !== 'number' && !(id instanceof Numeral))
     throw badFeature('id is neither text nor number')
   return {
@@ -46,7 +46,7 @@ function objectOf(body: unknown): Record<string, unknown> {
   } catch {
     throw badFeature('it is no JSON, or nested too deeply')
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badFeature('it is no object')
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badFeature('it is not an object')
   return { ...value }
 }
 

@@ -10,9 +10,14 @@ export const noFeature = (id: string) =>
   new RestError(404, 'FEATURE_NOT_FOUND', `There is no feature ${id} that you may see or change`)
 
 export const featureChanged = (id: string) =>
-  new RestError(412, 'FEATURE_CHANGED', `The feature ${id} is no longer the one that If-Match names, or is gone`, {
-    hint: 'GET the feature at its address, without parameters, and send its ETag.',
-  })
+  new RestError(
+    412,
+    'FEATURE_CHANGED',
+    `The feature ${id} was changed or deleted since the version that If-Match names`,
+    {
+      hint: 'GET the feature at its address, without parameters, and send its ETag.',
+    },
+  )
 
 export const noSetOfTiles = (id: string) =>
   new RestError(404, 'TILE_MATRIX_SET_NOT_FOUND', `There is no tile matrix set ${id}`, { hint: 'Use WebMercatorQuad.' })
@@ -41,11 +46,11 @@ export const badFeature = (detail: string) =>
   })
 
 export const noType = (type: string, wanted: readonly string[]) =>
-  new RestError(415, 'UNSUPPORTED_MEDIA_TYPE', `A body of the type ${type} is not taken`, {
+  new RestError(415, 'UNSUPPORTED_MEDIA_TYPE', `A body of the type ${type} is not accepted`, {
     hint: `Send Content-Type: ${wanted.join(' or ')}.`,
   })
 
 export const notEditable = (id: string, method: string) =>
   new RestError(405, 'METHOD_NOT_ALLOWED', `${method} is not offered for ${id}`, {
-    hint: 'OPTIONS tells what you may do: it takes a table with a primary key of one column, and rights to change it.',
+    hint: 'OPTIONS lists the methods that you may use. Changes need a table with a primary key of one column, and the right to change it.',
   })

@@ -54,9 +54,9 @@ export function positionsOf(shape: unknown): readonly (readonly number[])[] {
   return areNumbers ? [numbers] : numbers.flatMap(positionsOf)
 }
 
-/** @throws BAD_FILTER for a place beyond a pole, which is none */
+/** @throws BAD_FILTER for a position beyond a pole */
 export function requireLatitudes(positions: readonly (readonly number[])[], { srid, isSwapped }: Crs): void {
   if (srid !== 4326) return
   const beyond = positions.find((position) => Math.abs(position[isSwapped ? 0 : 1] ?? 0) > 90)
-  if (beyond) throw badFilter(`${beyond.join(' ')} lies beyond a pole: latitudes are -90 to 90`)
+  if (beyond) throw badFilter(`${beyond.join(' ')} is beyond a pole: latitudes are -90 to 90`)
 }

@@ -10,7 +10,7 @@ export const badParameter = defineError(
 export const notOffered = defineError(
   'PARAMETER_NOT_OFFERED',
   'not_implemented',
-  (f: { name: string }) => `${f.name} is not offered here.`,
+  (f: { name: string }) => `${f.name} is not supported here.`,
   () => ({
     hint: 'docs/tasks/pictures.md lists what is.',
   }),
@@ -28,7 +28,7 @@ export const sourceUnknown = defineError(
 export const sourceGone = defineError(
   'SOURCE_NOT_FOUND',
   'not_found',
-  (f: { table: string }) => `The source of ${f.table} cannot be read from here any more.`,
+  (f: { table: string }) => `The source of ${f.table} can no longer be read from this server.`,
   () => ({
     hint: 'embedding_origins names the source to the service role. Put the file back, or upload it to a bucket and name it as url=storage://{bucket}/{path}.',
   }),
@@ -39,14 +39,14 @@ export const sceneFilesMissing = defineError(
   'not_found',
   () => 'A file of the scene does not exist, or this key may not read it.',
   () => ({
-    hint: 'Put the file back, make its bucket public, or use the service role key. A table made before scenes could be drawn keeps no folders of files outside of storage: embed its scene again.',
+    hint: 'Put the file back, make its bucket public, or use the service role key. Tables of older versions do not record folders outside the storage: embed the scene again.',
   }),
 )
 
 export const tooManyFiles = defineError(
   'TOO_MANY_FILES',
   'too_large',
-  (f: { files: number; limit: number }) => `The picture needs ${f.files} files; ${f.limit} are opened for one.`,
+  (f: { files: number; limit: number }) => `The picture needs ${f.files} files; the limit is ${f.limit}.`,
   () => ({ hint: 'Name fewer with assets or sources, or make one GeoTIFF of them: gdal_translate -of COG.' }),
 )
 

@@ -63,7 +63,7 @@ function ringOf(value: unknown): readonly (readonly [number, number])[] {
   const ring = listOf(value).map((position) => {
     const [x, y] = listOf(position)
     if (typeof x === 'number' && typeof y === 'number') return [x, y] as const
-    throw badFeature({ why: 'a position is no pair of numbers' })
+    throw badFeature({ why: 'a position is not a pair of numbers' })
   })
   const [first, last] = [ring[0], ring.at(-1)]
   if (ring.length < 4 || first?.[0] !== last?.[0] || first?.[1] !== last?.[1]) {

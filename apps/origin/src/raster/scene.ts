@@ -87,8 +87,7 @@ export const ALL_ASSETS = ':all:'
 /** The bands of assets by their numbers, where some are named. @throws SCENE_UNUSABLE for an asset that is not drawn */
 function pickBands(bands: readonly ChosenBand[], picks: SourceChoice['assetBands']): readonly ChosenBand[] {
   const unknown = [...picks.keys()].find((asset) => !bands.some((band) => band.asset === asset))
-  if (unknown !== undefined)
-    throw itemUnreadable({ why: `asset_bidx names ${unknown}, which is no asset that is drawn` })
+  if (unknown !== undefined) throw itemUnreadable({ why: `asset_bidx names ${unknown}, which is not a drawn asset` })
   return bands.flatMap((band, i) => {
     const numbers = picks.get(band.asset)
     if (numbers === undefined) return [band]

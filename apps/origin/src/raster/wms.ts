@@ -197,7 +197,7 @@ function backgroundOf(wms: URLSearchParams): string {
   })
 }
 
-/** Longitude and latitude of the middle of the pixel that is asked about. @throws BAD_PARAMETER */
+/** Longitude and latitude of the centre of the requested pixel. @throws BAD_PARAMETER */
 function positionOf(wms: URLSearchParams, { bounds, boundsCrs, width, height }: WmsMap): readonly [number, number] {
   if (layerOf(wms, 'query_layers') !== layerOf(wms, 'layers'))
     throw badParameter({

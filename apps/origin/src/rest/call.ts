@@ -152,7 +152,7 @@ export function searchParameters(request: FastifyRequest): URLSearchParams {
 
 /** The part of a query's page that is in the Range header. */
 function withRange(query: RestQuery, request: FastifyRequest): RestQuery {
-  // RFC 9110 defines the header for GET alone.
+  // RFC 9110 defines the header only for GET.
   const range = request.method === 'GET' ? parseRange(request.headers.range) : null
   if (!range) return query
   const offset = Math.max(query.offset, range.offset)

@@ -132,7 +132,7 @@ export function toRestError(thrown: unknown, anonymous: boolean): RestError {
     }
     const limit = exceededBytes(error)
     if (limit !== null) {
-      const hint = 'Ask for fewer rows or columns at once, or for a part of the large values.'
+      const hint = 'Ask for fewer rows or columns at once, or for only a part of large values.'
       return new RestError(413, 'ANSWER_TOO_LARGE', `The answer has more than ${limit} bytes`, { hint })
     }
     // The server may suggest a name that the caller may not read.
@@ -156,8 +156,8 @@ export function toRestError(thrown: unknown, anonymous: boolean): RestError {
 /** The error for a statement beyond its role's timeout, outside of `/rest/v1`; others are returned unchanged. */
 export function lateAsHouse(thrown: unknown): unknown {
   if ((thrown as Thrown | null)?.code !== '57014') return thrown
-  return new RestError(503, 'STATEMENT_TOO_SLOW', 'The database took longer than a statement of this role may', {
-    hint: 'Ask for fewer rows or a smaller area, or for an index on what you filter by.',
+  return new RestError(503, 'STATEMENT_TOO_SLOW', 'The statement exceeded the time limit of this role', {
+    hint: 'Ask for fewer rows or a smaller area, or create an index on the columns of the filter.',
   })
 }
 

@@ -5,7 +5,7 @@ import type { Principal } from '@terrane/auth'
 export interface RestLimits {
   /** Longest statement by role, in milliseconds; 0 = no limit. */
   readonly timeoutsMs: Readonly<Record<'anon' | 'authenticated' | 'service_role', number>>
-  /** Maximum rows of one answer to a read or a call; 0 = no limit. Content-Range tells when there are more. */
+  /** Maximum rows of one answer to a read or a call; 0 = no limit. Content-Range shows whether there are more. */
   readonly maxRows: number
   /** Whether plans (`EXPLAIN`) are shown. */
   readonly plans: boolean

@@ -49,7 +49,7 @@ export async function requirePositionsOfRows(
 }
 
 function noPositions(name: string): RestError {
-  return new RestError(400, '22023', `The coordinates of the GeoJSON geometry in ${name} are no numbers`, {
+  return new RestError(400, '22023', `The coordinates of the GeoJSON geometry in ${name} are not numbers`, {
     hint: 'A position is a list of numbers: [longitude, latitude].',
   })
 }

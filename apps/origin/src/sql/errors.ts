@@ -7,7 +7,7 @@ export const badBody = (field: string, wanted: string) =>
   new RestError(400, 'BAD_BODY', `${field} of the body is not ${wanted}`, { hint: `Send ${field} as ${wanted}.` })
 
 export const serviceRoleOnly = () =>
-  new RestError(403, 'SERVICE_ROLE_ONLY', 'Statements run for the service role alone', {
+  new RestError(403, 'SERVICE_ROLE_ONLY', 'Only the service role may run statements', {
     hint: 'Send the service-role key from a server.',
   })
 
@@ -17,11 +17,11 @@ export const noSuchQuery = (name: string) =>
   })
 
 export const statementsBusy = (most: number) =>
-  new RestError(503, 'STATEMENTS_BUSY', `${most} statements wait for their turn already, which is the most`, {
+  new RestError(503, 'STATEMENTS_BUSY', `${most} statements are waiting already, which is the maximum`, {
     hint: 'Try again when one of them has ended.',
   })
 
 export const statementTooSlow = (seconds: number) =>
-  new RestError(408, 'STATEMENT_TOO_SLOW', `The statement ran for ${seconds} s, which is the longest here`, {
+  new RestError(408, 'STATEMENT_TOO_SLOW', `The statement ran for ${seconds} s, which is the maximum`, {
     hint: 'Filter by an indexed column or a box, or keep the rows as a table, which may take longer.',
   })

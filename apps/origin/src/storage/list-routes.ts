@@ -162,7 +162,11 @@ function readCursor(text: string): Mark {
   } catch {
     // An invalid cursor is refused below.
   }
-  throw new TerraneError('INVALID_CURSOR', 'malformed', 'cursor is none of a list: send nextCursor of the page before')
+  throw new TerraneError(
+    'INVALID_CURSOR',
+    'malformed',
+    'cursor is not one that a list has returned: send nextCursor of the page before',
+  )
 }
 
 function folderEntry(name: string) {

@@ -150,7 +150,7 @@ function sourceOf({ store }: StorageDeps, { bucket, key, size }: ObjectInfo, nam
     getKey: () => name,
     getBytes: async (offset, length, signal) => {
       const end = Math.min(offset + length, size)
-      if (end <= offset || end - offset > PART_BYTES) throw new RangeError('a part lies outside the archive')
+      if (end <= offset || end - offset > PART_BYTES) throw new RangeError('a part is outside the archive')
       const { body } = await store.get(bucket, key, {
         range: { start: offset, end: end - 1 },
         ...(signal && { signal }),

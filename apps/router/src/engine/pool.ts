@@ -49,7 +49,7 @@ const WORKS = 4
 
 type RouteThread = Thread<Job, WorkJob>
 
-/** Threads that share one graph. A request that takes too long ends its thread alone, which is replaced. */
+/** Threads that share one graph. A request that takes too long ends only its thread, which is replaced. */
 export class Pool {
   readonly network: Network
   readonly #options: PoolOptions

@@ -117,7 +117,7 @@ export function lookAgain(extract: Extract): Promise<Extract> {
 async function lookAt(path: string, name: string): Promise<Extract> {
   try {
     const found = await stat(path)
-    if (!found.isFile()) throw new Error('it is no file')
+    if (!found.isFile()) throw new Error('it is not a file')
     return { name, path, size: found.size, modified: found.mtimeMs }
   } catch (cause) {
     throw extractMissing({ name, reason: reasonOf(cause) }, { cause })

@@ -215,7 +215,7 @@ export class GraphKeeper implements AsyncDisposable {
       return await this.#read(graphPath)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-        logger.warn({ err: error, graph: graphPath }, 'the graph file cannot be used, it is built anew')
+        logger.warn({ err: error, graph: graphPath }, 'the graph file cannot be used, so it is built again')
       return null
     }
   }

@@ -86,7 +86,7 @@ async function osrm(router: TestRouter, path: string): Promise<any> {
   return (await fetch(`${router.url}${path}`, { headers: { apikey: KEY } })).json()
 }
 
-/** Lists of places at random, again and again. */
+/** Endless random lists of places. */
 function* drawn(places: readonly Place[], count: number): Generator<Place[]> {
   const random = seededRandom(37)
   for (;;) yield Array.from({ length: count }, () => places[Math.floor(random() * places.length)]!)
@@ -130,7 +130,7 @@ for (const { name, extract, why } of MAPS) {
           if (++routes === ROUTES) break
         }
         expect(faults).toEqual([])
-        // It tells of types of maneuvers that it does not know.
+        // It reports unknown types of maneuvers.
         expect(log.mock.calls).toEqual([])
         expect(steps).toBeGreaterThan(4 * ROUTES)
       })

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 
-// What Ferrostar 0.40 demands of an answer in the form of OSRM, member by member: what it reads as a number, a list or a word of
+// Requirements of Ferrostar 0.40 on an answer in the form of OSRM, member by member: what it reads as a number, a list or a word of
 // a fixed set has to be that, and what it does not read may be anything.
 
 const number = Type.Number()
@@ -78,7 +78,7 @@ const step = Type.Object({
   voiceInstructions: Type.Array(voice),
 })
 const leg = Type.Object({
-  // A member that is no list, as OSRM's `metadata`, makes the answer unreadable.
+  // A member that is not a list, such as OSRM's `metadata`, makes the answer unreadable.
   annotation: Type.Optional(Type.Record(text, Type.Array(Type.Unknown()))),
   duration: number,
   distance: number,

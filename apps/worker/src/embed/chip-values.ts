@@ -54,5 +54,5 @@ function rangesOf(text: string): (readonly [number, number])[] {
   const ranges = Array.from({ length: numbers.length / 2 }, (_, i) => [numbers[2 * i]!, numbers[2 * i + 1]!] as const)
   const isWhole = numbers.length === 2 || numbers.length === 2 * COLOURS.length
   if (isWhole && ranges.every(([min, max]) => Number.isFinite(max - min) && min < max)) return ranges
-  throw chipRescale({ text, why: 'is no range, or one for each of three colours' })
+  throw chipRescale({ text, why: 'must be one range, or one for each of three colours' })
 }

@@ -3,10 +3,10 @@ import { defineError } from '@terrane/core'
 export const tableUnknown = defineError(
   'EMBEDDING_TABLE_NOT_FOUND',
   'not_found',
-  (f: { table: string }) => `There is no embedding table ${f.table}`,
+  (f: { table: string }) => `There is no embeddings table ${f.table}`,
   () => ({
     hint: 'GET /rest/v1/embeddings_catalogue with Accept-Profile: geoembeddings lists the tables.',
-    errors: [{ path: '/tableName', message: 'is the name of no embedding table' }],
+    errors: [{ path: '/tableName', message: 'is not the name of an embeddings table' }],
   }),
 )
 
@@ -43,10 +43,10 @@ export const chipTooLarge = defineError(
 export const chipUnits = defineError(
   'CHIP_UNITS_UNKNOWN',
   'invalid',
-  (f: { table: string; why: string }) => `The picture does not compare with the table ${f.table}: ${f.why}`,
+  (f: { table: string; why: string }) => `The picture cannot be compared with the table ${f.table}: ${f.why}`,
   () => ({
     hint: 'Send a PNG as /raster/v1 draws it, with the values of its 0 and 255 as rescale=min,max, or a GeoTIFF cut from the raster.',
-    errors: [{ path: '/querystring/rescale', message: 'is needed, or a picture in the units of the table' }],
+    errors: [{ path: '/querystring/rescale', message: 'is needed unless the picture has the units of the table' }],
   }),
 )
 
@@ -63,7 +63,7 @@ export const chipBands = defineError(
   'CHIP_BANDS_DIFFER',
   'invalid',
   (f: { table: string; wanted: readonly number[]; drawn: readonly number[] }) =>
-    `The picture shows band ${f.drawn.join(', ')}, the table ${f.table} is made of band ${f.wanted.join(', ')}`,
+    `The picture has band ${f.drawn.join(', ')}, but the table ${f.table} was made from band ${f.wanted.join(', ')}`,
   (f) => ({ hint: `Draw the picture with ${f.wanted.map((band) => `bidx=${band}`).join('&')}.` }),
 )
 
@@ -78,6 +78,6 @@ export const queriesBusy = defineError(
   'QUERIES_BUSY',
   'rate_limited',
   (f: { limit: number; of: string }) =>
-    `${f.limit} queries are being embedded, which is as many as this worker takes at once${f.of}`,
+    `${f.limit} queries are being embedded, which is the maximum of this worker${f.of}`,
   () => ({ hint: 'Try again in a few seconds.' }),
 )

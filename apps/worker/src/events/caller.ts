@@ -80,7 +80,7 @@ export class Caller {
     const target = message.target()
     const signed = signedHeaders(target.secret, id, Date.now(), body)
     const headers = { 'content-type': 'application/json', ...signed }
-    // Redirects are not followed, because a message is for its target alone.
+    // Redirects are not followed, because a message is only for its target.
     const options = { method: 'POST', body, redirect: 'manual', accept: 'any', signal } as const
     if (target.function === undefined) {
       const response = await this.#options.fetch(target.url, { ...options, headers, timeoutMs: TIMEOUT_MS })

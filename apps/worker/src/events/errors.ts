@@ -31,14 +31,16 @@ export const columnUnknown = defineError(
 export const whereInvalid = defineError(
   'WHERE_INVALID',
   'invalid',
-  () => 'where holds text that no row can have',
-  () => ({ errors: [{ path: '/where', message: 'must not hold the character \\u0000 or half of a surrogate pair' }] }),
+  () => 'where contains text that PostgreSQL cannot store',
+  () => ({
+    errors: [{ path: '/where', message: 'must not contain the character \\u0000 or half of a surrogate pair' }],
+  }),
 )
 
 /** The trigger could not be installed, because a long transaction writes to the table. */
 export const tableBusy = defineError(
   'TABLE_BUSY',
   'unavailable',
-  (f: { table: string }) => `Table ${f.table} is being written by a transaction that takes long`,
+  (f: { table: string }) => `Table ${f.table} is locked by a long transaction`,
   () => ({ hint: 'Try again in a few seconds.' }),
 )

@@ -117,7 +117,7 @@ export async function tableFacts(
   const reason = !facts
     ? 'there is no such table'
     : !['r', 'p'].includes(facts.kind)
-      ? 'it is no table'
+      ? 'it is not a table'
       : facts.keys.length === 0
         ? 'it has no primary key'
         : null

@@ -83,7 +83,7 @@ test.for<[string, GuardedFetch, string]>([
 })
 
 test('no place, and places without an outline, are told apart', async () => {
-  await expect(find(answering('[]'))).rejects.toThrow('knows no place "Town"')
+  await expect(find(answering('[]'))).rejects.toThrow('found no place "Town"')
   const point = { ...town, geojson: { type: 'Point', coordinates: [0, 0] } }
   await expect(find(answering(JSON.stringify([point, null, 3])))).rejects.toThrow('None of the 3 places')
 })

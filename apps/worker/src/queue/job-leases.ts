@@ -151,7 +151,7 @@ export class JobLeases {
     })
   }
 
-  /** Requeues a job that waits for its shards; the end of its last shard makes it due. */
+  /** Requeues a job that waits for its shards; it becomes due when the last shard ends. */
   setAside(claim: Claim): Promise<boolean> {
     const { boss, database, store } = this.#options
     return this.#settle(claim, async (session) => {

@@ -173,7 +173,10 @@ export class Runner {
     try {
       await this.#run(task, claim, controller, logger)
     } catch (error) {
-      logger.error({ err: error }, 'the end of a job could not be written; its heartbeat will tell')
+      logger.error(
+        { err: error },
+        'the end of a job could not be stored; the job counts as lost when its heartbeat stops',
+      )
     } finally {
       clearTimeout(timeout)
       this.#active.delete(claim.id)

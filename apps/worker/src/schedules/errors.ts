@@ -17,7 +17,7 @@ export const timeZoneInvalid = defineError(
   'invalid',
   (f: { timeZone: string }) => `There is no time zone '${f.timeZone.slice(0, 100)}'`,
   () => ({
-    hint: 'Name one of the IANA database, e.g. Europe/Zurich or UTC.',
+    hint: 'Use a name of the IANA time zone database, e.g. Europe/Zurich or UTC.',
     errors: [{ path: '/timeZone', message: 'must be the name of a time zone' }],
   }),
 )
@@ -26,10 +26,10 @@ export const timeZoneInvalid = defineError(
 export const scheduleNeverRuns = defineError(
   'SCHEDULE_NEVER_RUNS',
   'invalid',
-  (f: { cron: string }) => `cron '${f.cron}' describes a time that never comes`,
+  (f: { cron: string }) => `cron '${f.cron}' matches no date`,
   () => ({
-    hint: 'Look at the day of the month and the month.',
-    errors: [{ path: '/cron', message: 'must describe a time that comes' }],
+    hint: 'Check the day of the month and the month.',
+    errors: [{ path: '/cron', message: 'must match a date' }],
   }),
 )
 
@@ -38,7 +38,7 @@ export const scheduleTooFrequent = defineError(
   'SCHEDULE_TOO_FREQUENT',
   'invalid',
   (f: { cron: string; seconds: number; leastSeconds: number }) =>
-    `cron '${f.cron}' runs twice within ${f.seconds} s; at least ${f.leastSeconds} s have to lie between two times`,
+    `cron '${f.cron}' runs twice within ${f.seconds} s; at least ${f.leastSeconds} s have to be between two runs`,
   () => ({
     hint: 'The operator sets the minimum interval by the setting worker.minScheduleMinutes.',
     errors: [{ path: '/cron', message: 'must run less often' }],

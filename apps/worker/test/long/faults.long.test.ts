@@ -16,7 +16,7 @@ import { streetsPbf } from '../osm-town.ts'
 import { Runners } from '../runners.ts'
 import { ALL_FAULTS, expectNothingLeft, openTaskCases, TASKS, type TaskCases } from './task-cases.ts'
 
-/** How long the database is away: longer than a run tries to write down its end, and than a silence that counts as a loss. */
+/** Time without a database in ms: longer than a run retries to store its result, and than the heartbeat timeout. */
 const GONE_MS = ALL_FAULTS ? 60_000 : 20_000
 /** Each fault takes the worker's own machinery, which is the same for all tasks, and the task's. */
 const [AWAY, JUMPED] = ALL_FAULTS
@@ -61,7 +61,7 @@ async function ask(task: string, name: string, more: object = {}) {
 
 const isRunning = ({ status }: { readonly status: string }) => status !== 'pending'
 
-/** Checks what must be true after a job, with and without faults. */
+/** Checks the invariants after a job, with and without faults. */
 async function expectWhole({ found, remove }: Awaited<ReturnType<typeof ask>>, name: string): Promise<void> {
   expect(await found(name)).toBe('whole')
   await expectNothingLeft(sources)

@@ -10,7 +10,7 @@ export interface MostUsed {
   readonly bytes: number
 }
 
-/** Looks at the child processes of this one again and again. Needs `/proc`. */
+/** Polls the child processes of this process. Needs `/proc`. */
 export class ChildWatch implements AsyncDisposable {
   #most: MostUsed = { cpuSeconds: 0, bytes: 0 }
   #children = 0

@@ -104,7 +104,7 @@ describe.skipIf(!there)(
           [x, y, wkt],
         )
         const worst = corners.rows[0]?.worst
-        // The middle tile may have been left out for want of data.
+        // The middle tile may have been left out because it has no data.
         if (worst !== null && worst !== undefined) expect(worst).toBeLessThan(1e-8)
       }
       const { rows: hits } = await database.query<{ id: number; similarity: number }>(

@@ -13,7 +13,7 @@ import { sharedFolder } from './shared.ts'
 const extract = sharedFolder('data/osm')
 const absent = ' (SKIPPED: no extracts here)'
 const MILAN = boxOf(9.1, 45.4, 9.28, 45.54)
-/** The extract was made for routing: this is what it has. */
+/** The tags of this extract, which was made for routing. */
 const TAGS = { highway: true, railway: true, amenity: true, public_transport: true, barrier: true }
 const LIECHTENSTEIN = boxOf(9.47, 47.04, 9.64, 47.28)
 

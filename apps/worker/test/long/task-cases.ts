@@ -215,7 +215,7 @@ function artifacts(name: string): string[] {
   return [`${name}/${name}.parquet`, `${name}/${name}.stac.json`]
 }
 
-/** How a case finds and drops its tables: so many that begin with the name, and in one of them so many rows. */
+/** How a case finds and drops its tables: expected number of tables with the name as prefix, and of rows in one of them. */
 function tables(api: TestWorker, count: number, suffix: string, rows: number): Pick<TaskCase, 'found' | 'remove'> {
   const { database } = api.db
   const named = async (name: string): Promise<string[]> => {

@@ -135,7 +135,7 @@ describe.runIf(isHere)('beside native ogr2ogr', () => {
         for (const file of next) {
           const outcome = await tryFile(file)
           outcomes.push(outcome)
-          // A run that is cut off leaves what it found.
+          // An interrupted run keeps its results so far.
           await appendFile(log, `${JSON.stringify(outcome)}\n`)
         }
       }),
@@ -174,7 +174,7 @@ describe.runIf(isHere)('beside native ogr2ogr', () => {
     try {
       for (const [body, some] of requestsFor(layers, tolerance)) {
         const outcome = await compared(file, body, some, tolerance, path).catch((error: unknown) => {
-          // Where native has none of its layers it cannot tell that the file has no system.
+          // If native imports no layer, it cannot report that the file has no reference system.
           if (path !== null || (error as { code?: string }).code !== 'SOURCE_SRS_NEEDED') throw error
           return compared(file, { sourceSrs: 'EPSG:4326' }, some, tolerance, path)
         })

@@ -68,7 +68,7 @@ test('no page has code that no test runs', () => {
   expect(pagesNotFollowed()).toEqual(['README.md', 'docs/settings.md'])
 })
 
-/** Opens a page of a recipe with the address and the key of the stack, and waits for what it draws. */
+/** Opens a page of a recipe with the address and the key of the stack, and waits until it has drawn. */
 async function draw(html: string): Promise<void> {
   const path = join(folder, 'map.html')
   const key = stack.keys['anonKey']!

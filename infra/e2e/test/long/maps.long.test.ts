@@ -193,7 +193,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
     }
     await page.getByRole('button', { name: 'Compare two rasters' }).click()
     await page.locator('.compare-over .map-box[aria-busy=false]').waitFor()
-    const line = page.getByRole('slider', { name: 'Place of the line' })
+    const line = page.getByRole('slider', { name: 'Position of the divider' })
     await line.press('End')
     expect(await line.inputValue()).toBe('100')
     await line.press('PageDown')
@@ -345,7 +345,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
       if (request.url().includes('/raster/v1/tiles/')) zooms.add(/Quad\/(\d+)\//.exec(request.url())?.[1])
     })
     await stranger.goto((await page.getByLabel('Link').innerText()).trim())
-    await stranger.getByText('Not public: scene.tif').waitFor()
+    await stranger.getByText('Layers that are not public: scene.tif').waitFor()
     await mapReady(stranger)
     // The engine asks for the tiles above one that it does not get, zoom by zoom.
     expect(zooms.size).toBe(1)

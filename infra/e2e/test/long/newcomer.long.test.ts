@@ -171,7 +171,7 @@ describe.skipIf(missing.length > 0)(
       await link('Data').click()
       await link('Add data').click()
       await page.getByRole('link', { name: 'Imagery embeddings' }).click()
-      await page.getByRole('button', { name: 'A GeoTIFF at an address or path' }).click()
+      await page.getByRole('button', { name: 'A GeoTIFF at a URL or path' }).click()
       await page.getByRole('textbox', { name: 'GeoTIFF path' }).fill(`${served}/my%20scene.tif`)
       await page.getByLabel('Table name').fill('from_afar')
       await start().click()

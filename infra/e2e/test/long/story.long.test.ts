@@ -111,7 +111,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the story of a map`, () => {
 
   test('examples and counter-examples become classes of all tiles', async () => {
     const found = () => page.getByText('Comparing').waitFor({ state: 'detached' })
-    await click(page.getByRole('button', { name: /^Also like this one/ }).first())
+    await click(page.getByRole('button', { name: /^Add as a similar example/ }).first())
     await found()
     // The lake and the forest are different.
     for (const [x, y] of [

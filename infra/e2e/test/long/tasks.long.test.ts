@@ -208,7 +208,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the twelve tasks of a newcome
       }
       await click(button('Compare two rasters'))
       await page.locator('.compare-over .map-box[aria-busy=false]').waitFor()
-      await page.getByRole('slider', { name: 'Place of the line' }).press('End')
+      await page.getByRole('slider', { name: 'Position of the divider' }).press('End')
       await click(button('End the comparison'))
     })
     expect(made).toBeLessThanOrEqual(3)

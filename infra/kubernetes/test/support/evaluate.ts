@@ -191,7 +191,7 @@ function isSame(a: Point['labels'], b: Point['labels'], on: Operation['on']): bo
   return names.every((name) => (a[name] ?? '') === (b[name] ?? ''))
 }
 
-/** An alert as the manifest has it. */
+/** An alert of the manifest. */
 export interface Rule {
   readonly alert: string
   readonly expr: string

@@ -153,7 +153,7 @@ export const FAULTS: Readonly<
       terrane_jobs: [
         series({ app: 'worker', task: 't', state: 'pending' }, (t) => 10 + Math.max(0, t - CALM_SECONDS) / 10),
         series({ app: 'worker', task: 't', state: 'running' }, steps(2, 2)),
-        // A long queue that is worked off is no fault.
+        // A long queue that is being processed is not a fault.
         series({ app: 'worker', task: 'shrinks', state: 'pending' }, (t) => 900 - t / 10),
         series({ app: 'worker', task: 'shrinks', state: 'running' }, steps(2, 2)),
       ],

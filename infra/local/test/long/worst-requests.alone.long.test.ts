@@ -100,7 +100,7 @@ describe(`the worst requests (${testLane()})`, () => {
       /** Path of a job that was started. */
       readonly job: string | null
     }[]
-    /** Memory beyond what the app holds when idle. */
+    /** Additional memory compared with the idle app. */
     readonly grown: number
     /**
      * Maximum delay of the app's liveness answer, and of another app's at the same time, which only the machine delays.

@@ -12,7 +12,7 @@ interface Insertion {
 }
 
 const HELPER = '__terraneMetadata'
-/** A declaration, so that it is there before the classes; on the last line, so that lines stay. */
+/** A declaration, so that it exists before the classes; on the last line, so that line numbers stay the same. */
 const DECLARATION = `;function ${HELPER}(key, value) { return typeof Reflect.metadata === 'function' ? Reflect.metadata(key, value) : () => {} }`
 /** Values for types that are keywords. */
 const KEYWORDS: Readonly<Record<string, string>> = {

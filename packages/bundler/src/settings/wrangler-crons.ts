@@ -27,7 +27,7 @@ function partOf(part: string): string | null {
   }
   const [, from = '', to, step] = /^([1-7]|[a-z]{3})(?:-([1-7]|[a-z]{3}))?(?:\/([1-7]))?$/i.exec(part) ?? []
   const first = dayOf(from)
-  // A step without an end goes on to Saturday.
+  // A step without an end runs to Saturday.
   const last = to === undefined ? (step === undefined ? first : 6) : dayOf(to)
   if (first === null || last === null) return null
   if (step === undefined && first <= last) return part.replaceAll(/[1-7]/g, (digit) => String(Number(digit) - 1))

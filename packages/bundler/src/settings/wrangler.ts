@@ -173,7 +173,7 @@ function unavailableOf(config: Table): string[] {
   const found: string[] = []
   for (const [field, member] of Object.entries(UNAVAILABLE))
     for (const each of [config[field] ?? []].flat()) {
-      // Older files have the folder of assets alone.
+      // Older files name only the folder of assets.
       const value = typeof each === 'string' ? each : tableOf(each, field)[member]
       found.push(`${field}: ${typeof value === 'string' ? value : '?'}`)
     }

@@ -15,7 +15,7 @@ export function daysOf(text: string): number {
   const date = new Date(0)
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
   if (year === undefined || date.getUTCDate() !== Number(day) || date.getUTCMonth() + 1 !== Number(month)) {
-    throw new RangeError(`${text.slice(0, 40)} is no date`)
+    throw new RangeError(`${text.slice(0, 40)} is not a date`)
   }
   return (date.getTime() - MS_TO_2000) / DAY_MS
 }
@@ -24,7 +24,7 @@ export function daysOf(text: string): number {
 export function microsOfDay(text: string): bigint {
   const [, hours, minutes, seconds = '0', fraction = ''] = TIME.exec(text) ?? []
   if (hours === undefined || Number(hours) > 24 || Number(minutes) > 59 || Number(seconds) > 60) {
-    throw new RangeError(`${text.slice(0, 40)} is no time`)
+    throw new RangeError(`${text.slice(0, 40)} is not a time`)
   }
   const whole = (Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)
   return BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, '0').slice(0, 6))

@@ -1,7 +1,7 @@
 import { daysOf, microsOf, microsOfDay } from './calendar.ts'
 import { encodeNumeric } from './numeric.ts'
 
-/** The years that the server's calendar has, and its infinite days. */
+/** Range of PostgreSQL's dates in days since 2000, and the values of its infinite dates. */
 const FIRST_DAY = -2_451_545
 const LAST_DAY = 2_145_031_948
 const INFINITE_DAYS: ReadonlySet<number> = new Set([-(2 ** 31), 2 ** 31 - 1])

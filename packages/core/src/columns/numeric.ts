@@ -4,7 +4,7 @@ const DIGITS = 4
 /** A number of any length in the server's binary form: four decimal digits each, from the first one that is not 0. */
 export function encodeNumeric(text: string): Buffer {
   const [, sign, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? []
-  if (sign === undefined || whole + fraction === '') throw new RangeError(`${text.slice(0, 40)} is no number`)
+  if (sign === undefined || whole + fraction === '') throw new RangeError(`${text.slice(0, 40)} is not a number`)
   const all = whole + fraction
   const point = whole.length + Number(exponent)
   const before = point <= 0 ? '' : all.slice(0, point).padEnd(point, '0')

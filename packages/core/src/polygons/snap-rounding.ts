@@ -44,7 +44,7 @@ export class Grid {
   }
 }
 
-/** Adds the grid point of a proper crossing of two segments; where they only touch, a vertex is there already. */
+/** Adds the grid point of a proper crossing of two segments; where they only touch, a vertex exists already. */
 export function addCrossing(xy: Float64Array, p: number, q: number, r: number, s: number, grid: Grid): void {
   const pr = side(xy, p, q, r)
   const ps = side(xy, p, q, s)

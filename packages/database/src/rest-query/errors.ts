@@ -14,6 +14,6 @@ export const notEmbedded = defineError(
   'invalid',
   (f: { name: string }) => `'${f.name}' is not an embedded resource in this request`,
   (f) => ({
-    hint: `Embed '${f.name}' by the 'select' parameter. A column whose name has a dot stands in double quotes.`,
+    hint: `Embed '${f.name}' by the 'select' parameter. Put a column name with a dot in double quotes.`,
   }),
 )

@@ -113,7 +113,7 @@ export async function* scanSession(
     isComplete = true
     yield* decoder.end()
   } finally {
-    // The server sends a last message after all rows; a connection that closes before it is no error.
+    // The server sends a last message after all rows; a connection that closes before it is not an error.
     stream.on('error', ignore)
     if (!isComplete) abandon(session)
   }

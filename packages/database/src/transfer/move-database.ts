@@ -8,7 +8,7 @@ export interface Moved extends Transferred {
 
 /**
  * Copies a snapshot of a database into an empty one on another server: roles, schema, rows, sequences. The copy is
- * compared by the rows of each table and by its catalogue before it is committed; the source stays as it is.
+ * compared by the rows of each table and by its catalogue before it is committed; the source is not changed.
  *
  * @throws DATABASE_NOT_EMPTY, TRANSFER_DIFFERS, DATABASE_UNAVAILABLE, or a server's own error
  */

@@ -230,7 +230,9 @@ describe.for<EngineMode>(['parallel', 'pipeline'])('the %s engine', (mode) => {
 
   test('refuses tile sizes and levels that the model does not have, before anything is read', () => {
     const source = fakeTiles(1)
-    expect(() => engine.embed({ source, tileSize: 40 })).toThrow('takes tiles from 32 pixels in steps of 16')
+    expect(() => engine.embed({ source, tileSize: 40 })).toThrow(
+      'needs a tile size of at least 32 pixels in steps of 16',
+    )
   })
 })
 

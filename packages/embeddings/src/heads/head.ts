@@ -46,7 +46,7 @@ export function headBytes({ origin, rows, values }: Pick<Head, 'origin' | 'rows'
  */
 export function headOfBytes(bytes: Uint8Array, dims: number): Pick<Head, 'origin' | 'rows' | 'values'> {
   const count = (bytes.length / 4 - dims) / (dims + 1)
-  if (!Number.isInteger(count)) throw new RangeError(`${bytes.length} bytes are no rows of ${dims} numbers`)
+  if (!Number.isInteger(count)) throw new RangeError(`${bytes.length} bytes are not whole rows of ${dims} numbers`)
   // A copy, because the slice of a Buffer is a view of a pool.
   const all = new Float32Array(new Uint8Array(bytes).buffer)
   const end = dims + count * dims

@@ -86,7 +86,7 @@ describe('a manifest', () => {
   test('limits the tile size', () => {
     expect(() => checkTileSize(valid, 48)).not.toThrow()
     for (const size of [16, 50, 0, 63.5, Number.NaN]) {
-      expect(() => checkTileSize(valid, size)).toThrow('takes tiles from 32 pixels in steps of 16')
+      expect(() => checkTileSize(valid, size)).toThrow('needs a tile size of at least 32 pixels in steps of 16')
     }
   })
 })

@@ -113,8 +113,8 @@ export interface ModelManifest {
   /** Sides of tiles in pixels. */
   readonly tile: { readonly min: number; readonly multiple: number; readonly default: number }
   /**
-   * Patch tokens, row by row; null when there are none: `[batch, skip + patches, dims]` after `skip` others, or a map of them,
-   * `[batch, dims, rows, columns]` or `[batch, rows, columns, dims]`.
+   * Output with patch tokens; null for a model without them. A sequence `[batch, skip + patches, dims]` has `skip` other
+   * tokens first; a map is `[batch, dims, rows, columns]` or `[batch, rows, columns, dims]`.
    */
   readonly patches: {
     readonly output: string

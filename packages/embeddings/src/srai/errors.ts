@@ -67,7 +67,7 @@ export const invalidOption = defineError(
 export const noFeatures = defineError(
   'NO_MATCHING_FEATURES',
   'invalid',
-  () => 'No feature in the area matches the filter, and the filter names no values that could be counted as zero.',
+  () => 'No feature in the area matches the filter, and the filter names no values to count.',
   () => ({ hint: 'Use a filter with values instead of true, or an area where such features exist.' }),
 )
 

@@ -105,7 +105,7 @@ describe('a text', () => {
     await using tower = await open(TEXT)
     await expect(tower.embed('red '.repeat(7))).rejects.toMatchObject({
       code: 'TEXT_TOO_LONG',
-      message: 'The text has 9 tokens, and the model takes 8',
+      message: 'The text has 9 tokens; the limit of the model is 8',
     })
     await expect(tower.embed('red '.repeat(6))).resolves.toHaveLength(3)
   })

@@ -70,7 +70,7 @@ async function open({ id, dims, graph, tokenizer, text, threads }: TextSetup): P
   return { embed }
 }
 
-/** @param unusable makes the error for a file that is no tokenizer */
+/** @param unusable makes the error for a file that is not a tokenizer */
 function openTokenizer(
   json: string,
   text: TextManifest,

@@ -131,7 +131,7 @@ async function wantedRows(table: string, format: Written) {
   }
 }
 
-/** Whether two texts say the same. */
+/** Whether two texts have the same value. */
 function isSame(wanted: string | null, got: string | null, format: Written, kind: string): boolean {
   if (wanted === got) return true
   // Some formats have one null, and no other for documents.
@@ -182,7 +182,7 @@ async function differences(table: string, format: Written): Promise<string[]> {
   const t = Object.keys(TABLES).indexOf(table)
   const { read, losses } = files.get(`${t}.${ENDINGS[format]}`)!
   const wanted = await wantedRows(table, format)
-  // No line at all is no file for GDAL.
+  // GDAL does not accept a file without lines.
   if (wanted.rows.length === 0 && format === 'GeoJSONSeq') return []
   if (read.error !== undefined) return [`unreadable: ${read.error}`]
   const told = read.told.filter((text) => !(KNOWN[table] ?? KNOWN_DRAWN).test(text))

@@ -220,7 +220,7 @@ function survey(database: DatabaseSync, table: string, geometry: string | null) 
   const { rows } = database.prepare(`select count(*) as rows from ${quoted(table)}`).get() as { rows: number }
   if (geometry === null) return { rows, geometryTypes: [] }
   const blob = quoted(geometry)
-  // Bits 1 to 3 of the flags; a byte of 0 is no character.
+  // Bits 1 to 3 of the flags; a byte of 0 is not a character.
   const envelope = `(coalesce(unicode(cast(substr(${blob}, 4, 1) as text)), 0) >> 1) & 7`
   const sizes = ENVELOPE_BYTES.map((bytes, code) => `when ${code} then ${bytes}`).join(' ')
   const heads = database

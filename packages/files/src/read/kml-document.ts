@@ -81,7 +81,7 @@ export class KmlDocument implements XmlHandler {
       this.#dataName = attributes['name'] ?? ''
       this.#list = []
     } else if (OVERLAYS.has(name)) {
-      const message = 'Overlays and links to other files are no features, and were left out.'
+      const message = 'Overlays and links to other files are not features, and were left out.'
       this.#warnings?.count('OVERLAYS_LEFT_OUT', message, attributes['id'] ?? name)
     }
     if (this.#draft && GEOMETRIES.has(name) && !(name === 'LinearRing' && this.#isIn('Polygon'))) {

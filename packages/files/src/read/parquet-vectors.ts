@@ -21,7 +21,7 @@ export interface VectorColumns {
   /** Longitude and latitude, in place of geometries. */
   readonly x?: string | undefined
   readonly y?: string | undefined
-  /** EPSG code of the places, in place of what the file says. */
+  /** EPSG code of the positions; overrides the file's. */
   readonly srid?: number | undefined
 }
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-/** Opens a Parquet file with a column of geometries, or of numbers alone. */
+/** Opens a Parquet file with a column of geometries, or only columns of numbers. */
 async function open(hasGeometry: boolean, csv: { x?: string; y?: string }) {
   const path = join(folder, 'table.parquet')
   const columnData = [

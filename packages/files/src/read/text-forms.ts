@@ -1,4 +1,4 @@
-/** Forms of cells that programs do not read as a number, date or time of day by default. */
+/** Number-like forms of text cells that have more than one reading. */
 export type Form =
   | 'text'
   /** Digits of an identifier: 007, +4915112345678, 12E3. */

@@ -105,7 +105,7 @@ function dataAmong(names: readonly string[], takesTexts: boolean): readonly stri
 /** Warns of the files of an archive that were left out. */
 export function warnOfSkipped(skipped: readonly string[], warnings: Warnings): void {
   const message =
-    'Files of the archive are no data of a format that is known, or documents that its main one does not link to, and were left out.'
+    'Files of the archive with an unknown format, or documents without a link from the main one, were left out.'
   if (skipped.length > 0) warnings.add('FILES_SKIPPED', message, skipped.length, skipped)
 }
 

@@ -20,7 +20,7 @@ import type { Outcome, Task } from '../mutations/read-mutated.ts'
 const isFull = process.env['TERRANE_TEST_ALL_FAULTS'] === '1'
 const FILES = isFull ? 2000 : 80
 const PROGRAM = fileURLToPath(new URL('../mutations/read-mutated.ts', import.meta.url))
-/** After so much CPU time without an answer a file is read again as the product reads it, confined and watched. */
+/** CPU time without an answer after which a file is read again in a confined process, as in production. */
 const SUSPECT_SECONDS = 10
 const HEAP_MB = 768
 /** Seed of a change that makes hyparquet go around for ever. */

@@ -47,7 +47,7 @@ describe('one line', () => {
       '(0 0,9 0,9 9,5 9,0 9,0 0|3 3,5 6,6 3,3 3)',
     ],
     [
-      // As way 378256914 does in Malta, 302 times; even-odd as PostGIS has it: st_buildarea of the sides that are there once.
+      // As way 378256914 does in Malta, 302 times; even-odd as PostGIS has it: st_buildarea of the sides that occur once.
       'a way that runs back over its own sides between two rings',
       '0 0, 4 0, 4 2, 5 3, 6 1, 7 2, 7 0, 9 0, 9 4, 7 4, 7 2, 6 1, 5 3, 4 2, 4 4, 0 4, 0 0',
       '(0 0,4 0,4 2,4 4,0 4,0 0) (7 0,9 0,9 4,7 4,7 2,7 0)',

@@ -46,7 +46,7 @@ export class TagView {
   /** The number of a key. @throws RangeError for a key that is not among the numbered ones */
   numberOf(key: string): number {
     const found = this.#numbers.get(key)
-    if (found === undefined) throw new RangeError(`key "${key}" is not known here`)
+    if (found === undefined) throw new RangeError(`key "${key}" is unknown`)
     return found
   }
 

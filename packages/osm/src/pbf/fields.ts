@@ -48,7 +48,8 @@ export function scanFields(bytes: Uint8Array, pos: number, end: number): void {
     else throw osmMalformed({ what: `protobuf wire type ${type} is unknown` })
     if (pos > end) throw pastMessage()
     if (field < FIELDS) {
-      if (fieldMark[field]! >= scan) throw osmMalformed({ what: `protobuf field ${field} stands twice in an element` })
+      if (fieldMark[field]! >= scan)
+        throw osmMalformed({ what: `protobuf field ${field} is given twice in an element` })
       fieldMark[field] = scan + type
       fieldStart[field] = start
       fieldEnd[field] = pos

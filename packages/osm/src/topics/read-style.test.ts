@@ -36,7 +36,7 @@ describe('a wrong style is refused with its place and a remedy', () => {
     ['/tables/0/geometry', /multipolygon/, { tables: [{ ...TABLE, geometry: 'polygon' }] }],
     ['/tables/0/from', /1 to 7/, { tables: [{ ...TABLE, from: [] }] }],
     ['/tables/0/from/0', /line, member/, { tables: [{ ...TABLE, from: ['area'] }] }],
-    ['/tables/0/from', /members alone/, { tables: [{ ...TABLE, from: ['line', 'member'] }] }],
+    ['/tables/0/from', /only of members/, { tables: [{ ...TABLE, from: ['line', 'member'] }] }],
     ['/tables/0/from/1', /out/, { tables: [{ ...TABLE, from: ['line', 'line'] }] }],
     ['/tables/0/areas', /notAreas/, { tables: [{ ...TABLE, areas: 'all' }] }],
     ['/tables/0/lines', /"line"/, { tables: [{ ...AREAS, lines: 'all' }] }],

@@ -93,7 +93,7 @@ function readSources(value: unknown, path: string, geometry: StyleGeometry): rea
   const again = sources.findIndex((source, i) => sources.indexOf(source) < i)
   if (again >= 0) refuse(below(path, again), `"${sources[again]!}" is there already`, 'Leave it out.')
   if (sources.length > 1 && sources.includes('member')) {
-    refuse(path, '"member" does not go with others', 'Make a table of members alone.')
+    refuse(path, '"member" cannot be combined with others', 'Make a table only of members.')
   }
   return sources
 }

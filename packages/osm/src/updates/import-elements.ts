@@ -10,7 +10,7 @@ import type { UpdatePlan } from './plan-update.ts'
 
 const LETTERS: Readonly<Record<string, OsmElement['type']>> = { N: 'node', W: 'way', R: 'relation' }
 
-/** Passes rows of affected elements to the sink; others give geometry alone. @throws as {@link importOsmArea} */
+/** Passes rows of affected elements to the sink; others only give geometry. @throws as {@link importOsmArea} */
 export async function importAffected(
   { elements, affected }: UpdatePlan,
   { aoi, topics }: { readonly aoi: Aoi | null; readonly topics: Topics },

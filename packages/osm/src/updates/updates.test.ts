@@ -166,7 +166,7 @@ test('of a change file that covers more than the extract, what lies outside coun
   const extent = [[10, 47, 12, 49]] as const
   await update(memory, `<osmChange>${far}<create>${relation}</create></osmChange>`, null, extent)
   expect(contentsOf(memory)).toEqual(before)
-  // A way of the extract leads out of it, and a relation brings along what is of no other use.
+  // A way of the extract leads out of it, and a relation has members that nothing else uses.
   const joined = relation.replace('<tag', '<member type="way" ref="1" role=""/><tag')
   const out = `<create>${xml(9, 30)}${xml(10, 31)}${way(9, 9, 10)}${xml(20, 40)}${joined}</create><modify>${way(1, 1, 2, 10)}</modify>`
   const plan = await update(memory, `<osmChange>${out}</osmChange>`, null, extent)

@@ -79,7 +79,7 @@ async function run(bytes: Uint8Array): Promise<void> {
   reply({ type: 'done', data: whole(chunks), inTransaction: db.isInTransaction() })
 }
 
-/** Ends this thread when the server traps: PGlite would catch it and go on. Intended exits throw no Error. */
+/** Ends this thread when the server traps: PGlite would catch it and continue. Intended exits throw no Error. */
 function watchForTraps(): void {
   const { mod } = db as unknown as { mod: { _PostgresMainLoopOnce: () => void } }
   const once = mod._PostgresMainLoopOnce

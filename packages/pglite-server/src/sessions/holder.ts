@@ -5,7 +5,7 @@ import type { Client } from './client.ts'
 const HELD = 'terrane.held'
 const MAX_NAME = 63
 
-/** The client that has the session now, and since when; who connects meanwhile is told. */
+/** The client that has the session now, and since when; new connections receive this report. */
 export class Holder {
   #client: Client | null = null
   #sinceMs = 0

@@ -16,7 +16,7 @@ export interface ServerProcess {
 interface ProcessOptions {
   readonly stuckMs?: number
   readonly sync?: SyncMode
-  /** A module that its threads load before anything else. */
+  /** A module that its threads load first. */
   readonly preload?: string
   readonly env?: Readonly<Record<string, string>>
 }

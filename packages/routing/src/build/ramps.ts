@@ -9,7 +9,7 @@ import type { Ways } from './ways.ts'
 export interface RampFacts {
   /** Road class of each link: the class of its way; a ramp has at most the class of the road it leads to. */
   readonly roadClass: Uint8Array
-  /** One for ramps that are turn lanes of an ordinary crossing. */
+  /** 1 for ramps that are turn lanes of an ordinary crossing, else 0. */
   readonly turnChannel: Uint8Array
 }
 

@@ -72,7 +72,7 @@ export class TurnView {
     this.#unlocking = privateBits(access)
   }
 
-  /** Moves to a turn; `turn` is its word in `turnInfo`. */
+  /** Moves to a turn; `turn` is its 32-bit value in `turnInfo`. */
   at(from: number, to: number, turn: number, isInside: boolean): this {
     const { edgeHead, edgeInfo, edgeTraffic, nodeInfo } = this.#graph
     this.#from = from
@@ -172,7 +172,7 @@ export class TurnView {
     return paysToll(this.#graph, this.#to, Access.car) && !paysToll(this.#graph, this.#from, Access.car)
   }
 
-  /** Whether the name changes, and the entered edge is no link. */
+  /** Whether the name changes, and the entered edge is not a link. */
   get changesName(): boolean {
     return get(this.#turn, TurnField.sameName) === 0 && get(this.#traffic, TrafficField.link) === 0
   }

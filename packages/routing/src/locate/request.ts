@@ -40,7 +40,7 @@ export function readLocateRequest(text: string, limits: Limits): LocateRequest {
   }
 }
 
-/** @throws RouteProblem 150 when the value is no number or exceeds the maximum */
+/** @throws RouteProblem 150 when the value is not a number or exceeds the maximum */
 function readNumber(value: unknown, most: number): number {
   const number = value === undefined ? 1 : integerOf(value)
   if (number === null || number < 1 || number > most) throw new RouteProblem(150, `number is 1 to ${most}`)

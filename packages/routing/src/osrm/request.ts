@@ -133,7 +133,7 @@ function checkList(name: string, values: readonly string[], count: number, form:
   if (values.length > 0 && values.length !== count)
     throw new RouteProblem(158, `${name} has ${values.length} values for ${count} coordinates`)
   const wrong = values.findIndex((value) => !form.test(value))
-  if (wrong >= 0) throw new RouteProblem(158, `value ${wrong} of ${name} is no number`)
+  if (wrong >= 0) throw new RouteProblem(158, `value ${wrong} of ${name} is not a number`)
 }
 
 function routeMembers(locations: readonly Json[], query: Query): Json {

@@ -5,7 +5,7 @@ import type { Limits } from './limits.ts'
 import { type Warning, warning } from './problems.ts'
 import { flagOf, integerOf, isObject, type Json, numberOf, textOf } from './read.ts'
 
-/** Our own warning numbers: Valhalla's end at 599, and it has none for these cases. */
+/** Our own warning numbers: Valhalla's numbers end at 599 and do not cover these cases. */
 export const MEMBER_UNHEEDED = 900
 const OPTION_UNKNOWN = 901
 const OPTION_OUT_OF_BOUNDS = 902

@@ -172,7 +172,7 @@ class Half {
     return true
   }
 
-  /** The vertices from one back to the seed of its path. */
+  /** Vertices of a path, from the given one back to its start. */
   trace(vertex: number): number[] {
     const vertices: number[] = []
     for (let at = vertex; at !== NONE; at = this.#parent[at]!) vertices.push(at)

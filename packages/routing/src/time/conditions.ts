@@ -29,7 +29,7 @@ export function isFullyRead(conditions: readonly string[]): boolean {
   return readConditions(conditions) !== null && !conditions.some(omitsHolidays)
 }
 
-/** Parses conditions, and tells whether they depend on time; null when one cannot be parsed. */
+/** Parses conditions, and returns whether they depend on time; null when one cannot be parsed. */
 export function readConditions(conditions: readonly string[]): { holds: Condition; timed: boolean } | null {
   const parts: Condition[] = []
   let timed = false

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 
 import { type Moment, parseHours } from './hours.ts'
 
-/** A moment from `Mo 14:30`, with a date of its own where one is told. */
+/** A time from `Mo 14:30`, on the given date if there is one. */
 function moment(text: string, month = 6, day = 15): Moment {
   const [weekday, time] = text.split(' ')
   const [hour, minute] = time!.split(':').map(Number)

@@ -68,7 +68,7 @@ function endsOf({ closed, first, last }: (typeof KINDS)[number], count: number):
   return { closed, first: first === null ? null : 0, last: last === null ? null : count - 1 }
 }
 
-/** Costs in hundredths, each way its own; some ways are not there. */
+/** Costs in hundredths, different in each direction; some are missing. */
 function randomCosts(count: number, random: () => number, missing = 0): Float64Array {
   return Float64Array.from({ length: count * count }, () =>
     random() < missing ? Infinity : Math.ceil(random() * 1e5) / 100,

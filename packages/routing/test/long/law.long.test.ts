@@ -23,7 +23,7 @@ const SMALL = { 'monaco-2023': 'FR', 'monaco-2016': 'FR', 'liechtenstein-2021': 
 const LARGE = { 'milan-2015': 'IT', 'malta-2016': 'MT', 'porto-2015': 'PT', 'rhein-neckar-2016': 'DE' }
 /** By mode, on one map. */
 const ROUTES = isWholeRun() ? 280 : 60
-/** One small extract or one large one a run, as the seed has it, or all. */
+/** One small or one large extract per run, by the seed, or all. */
 const EXTRACTS = shareOfRun('law: extracts', Object.entries({ ...SMALL, ...LARGE }), 1, ([name]) => name)
 /** Seeds of towns. */
 const TOWNS = shareOfRun(
@@ -81,7 +81,7 @@ async function faultsInTown(seed: number, modes: readonly Mode[], routes: number
   )
 }
 
-// Real maps seldom have what the law is hard about. These have all of it at once, in towns of fixed seeds.
+// Real maps seldom have the hard cases of the law. These generated towns of fixed seeds have all of them.
 describe('in towns with the tags of the law at random', () => {
   it.each(TOWNS)('town %i has no route that breaks it', async (seed) =>
     expect(await faultsInTown(seed, MODES, 15)).toEqual([]),

@@ -227,7 +227,7 @@ const CHAINS: readonly Scenario[] = [
   ]),
 ]
 
-/** A crossing X with arms in eight directions; what is asked is every turn over it. */
+/** A crossing X with arms in eight directions; the requests are all turns over it. */
 const STAR = `
 A B C
  \\|/
@@ -348,7 +348,7 @@ a-b-c-d-e-f-g-h-i-j-k-l-m-n
   },
 ]
 
-/** Where scenarios lie depends on their order: what is new comes last. */
+/** Positions of scenarios depend on their order, so new ones come last. */
 const MORE: readonly Scenario[] = [
   chain('around a roundabout on foot', [residential, { ...residential, junction: 'roundabout' }, residential], (go) =>
     by(['pedestrian', 'bicycle', 'auto'], go),

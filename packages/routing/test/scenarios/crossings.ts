@@ -74,7 +74,7 @@ const DIVIDED_ASKS: Ask[] = ['HB', 'HF', 'HC', 'HG', 'AG', 'AC', 'AF', 'EF', 'EB
 const east = named(oneway(primary), 'East Road')
 const north = named(oneway(secondary), 'North Road')
 
-/** Streets across an edge between 1 and 2, and what is asked of them. */
+/** Streets across an edge between 1 and 2, and their requests. */
 function inside(behaviour: string, map: string, ways: Scenario['ways'], go: readonly string[], meters = 4): Scenario {
   const costings: readonly Mode[] = ['auto', 'motor_scooter']
   const asks = go.flatMap((places) => by(costings, places, places.length > 2 ? { stop: 'through' } : {}))

@@ -3,7 +3,7 @@ import type { OsmTags } from '@terrane/osm'
 import type { Mode } from '../../src/index.ts'
 import type { DrawnRestriction } from '../support/ascii-map.ts'
 
-/** A behaviour on a drawn map, and what is asked there. */
+/** A behaviour on a drawn map, and its requests. */
 export interface Scenario {
   readonly behaviour: string
   readonly map: string
@@ -17,7 +17,7 @@ export interface Scenario {
   readonly asks: readonly Ask[]
 }
 
-/** A route over places, one character each, by car unless told. */
+/** A route over places, one character each; by car by default. */
 export interface Ask {
   readonly go: string
   readonly costing?: Mode

@@ -6,7 +6,7 @@ import { differences, outcomeOf, recordedOutcomes } from './outcome.ts'
 import { type PlacedAsk, scenarioNetwork } from './scenario-town.ts'
 
 /**
- * Whether all options and answers are what was recorded; ends at the first that is not.
+ * Whether all options and answers equal the recorded ones; stops at the first difference.
  *
  * @param first modes whose asks come first
  * @param graphPath a graph that was built before; only costs are new then, so that changes of turns, and of what only keeps
@@ -27,7 +27,7 @@ export async function answersAsRecorded(
   const isFirst = ({ request }: PlacedAsk): boolean =>
     first.includes((JSON.parse(request) as { costing: string }).costing)
   const router = new Router(await (graphPath === undefined ? scenarioNetwork() : readNetworkFile(graphPath)))
-  // Nothing is prepared for options of their own: each is asked for a few times at most.
+  // Hierarchies are not customized for costing options, because each is used only a few times.
   await router.close()
   return [...asks.filter(isFirst), ...asks.filter((ask) => !isFirst(ask))].every(
     ({ name, request, places }) =>

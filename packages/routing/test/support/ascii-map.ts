@@ -21,9 +21,9 @@ export interface Drawing {
   readonly restrictions?: readonly DrawnRestriction[]
   /** Metres from one column to the next; a row is twice that. */
   readonly meters?: number
-  /** Where the first column of the first line is: in Germany unless told. */
+  /** Where the first column of the first line is: in Germany by default. */
   readonly origin?: { readonly lon: number; readonly lat: number }
-  /** The side to drive on, which is the right unless told; `country` builds by the countries of the ways. */
+  /** The side to drive on, the right by default; `country` builds by the countries of the ways. */
   readonly drivingSide?: 'left' | 'right' | 'country'
   /** Streets under construction are kept. */
   readonly construction?: boolean
@@ -61,7 +61,7 @@ export class AsciiTown {
   /**
    * Routes between places, one character each.
    *
-   * @param more what else the request says; `stop` is the type of the places between
+   * @param more other members of the request; `stop` is the type of the places between
    */
   route(places: string, more: Readonly<Record<string, unknown>> & { stop?: string } = {}): AsciiRoute {
     const { stop = 'break', ...rest } = more

@@ -11,7 +11,7 @@ import {
 const NONE = 0xffffffff
 
 /**
- * The plain algorithm of Dijkstra: no preparation, no heuristic. It is what every other search is compared with.
+ * The plain algorithm of Dijkstra: no preparation, no heuristic. Every other search is compared with it.
  * O((vertices + arcs) log vertices) per query.
  */
 export function dijkstra(graph: ArcGraph, weights: ArcWeights): PathSearch {

@@ -8,7 +8,7 @@ import type { Phrases } from '../../src/narrate/phrases.ts'
 const street: Name[] = [{ text: 'Main Street', isRouteNumber: false }]
 const sign = (text: string) => [{ text, isRouteNumber: false, count: 0 }]
 
-/** Maneuvers that each language file words in its `examples`, by what they are. */
+/** Maneuvers with a text in the `examples` of each language file, by kind. */
 const MANEUVERS: Readonly<Record<string, Partial<Maneuver>>> = {
   'drive off': { kind: Kind.start, beginHeading: 90, names: street },
   'ride off': { kind: Kind.start, beginHeading: 90, names: street, travelMode: 'bicycle' },

@@ -29,7 +29,7 @@ export interface PlacedAsk {
   readonly places: Places
 }
 
-/** All scenarios on one map, each far from the others, and what is asked of them. */
+/** All scenarios on one map, each far from the others, and their requests. */
 export function placeScenarios(): { pbf: Buffer; asks: PlacedAsk[] } {
   const elements: OsmElement[] = []
   const asks: PlacedAsk[] = []
@@ -115,7 +115,7 @@ export async function scenarioNetwork(pbf = placeScenarios().pbf): Promise<Netwo
 export async function openScenarios(): Promise<{ asks: PlacedAsk[]; answer: (ask: PlacedAsk) => Outcome }> {
   const { pbf, asks } = placeScenarios()
   const router = new Router(await scenarioNetwork(pbf))
-  // Nothing is prepared for options of their own: each is asked for a few times at most.
+  // Hierarchies are not customized for costing options, because each is used only a few times.
   await router.close()
   return { asks, answer: ({ request, places }) => outcomeOf(router.answer(request).body, places) }
 }

@@ -67,7 +67,7 @@ interface Route {
   readonly legs: readonly { readonly annotation: { readonly duration: readonly number[] } }[]
 }
 
-/** Places along a line every so many seconds, and its end. */
+/** Positions along a line at an interval in seconds, and its end. */
 function sampled(line: Line, durations: readonly number[], interval: number): MadeTrace['points'][number][] {
   const points: MadeTrace['points'][number][] = []
   let time = 0
@@ -90,7 +90,7 @@ const STEP = 5
 const NEAR = 4
 const CELL = 0.0005
 
-/** Metres of some lines, and those of them that run along others in the same direction. */
+/** Length of lines in metres, and of their parts that run along other lines in the same direction. */
 export function overlap(lines: readonly Line[], others: readonly Line[]): { meters: number; along: number } {
   const cells = new Map<string, [number, number, number, number][]>()
   for (const { lon, lat } of others) {

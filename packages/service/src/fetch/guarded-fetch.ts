@@ -51,7 +51,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 /**
  * Makes the one client for every outgoing request that a caller can influence: https only (http by policy), the host is
  * resolved once, every resolved address must be public unicast unless the operator allows the host, the checked address
- * is the one that is dialled, each redirect is checked anew, bytes and time are capped, credentials in URLs are refused
+ * is the one that is dialled, each redirect is checked again, bytes and time are capped, credentials in URLs are refused
  * and headers with credentials are dropped when a redirect leaves the host.
  *
  * Errors: URL_REFUSED, DOWNLOAD_REFUSED (4xx except 429), DOWNLOAD_FAILED, DOWNLOAD_TIMEOUT, DOWNLOAD_TOO_LARGE.
@@ -166,7 +166,7 @@ export function checkUrl(text: string, path: string, policy: FetchPolicy = {}): 
   }
 }
 
-/** Checks on the URL alone. */
+/** Checks that need only the URL. */
 function checkParts(url: URL, policy: FetchPolicy): void {
   const isTrustedHost = isTrusted(url, policy)
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && (isTrustedHost || policy.allowHttp)))

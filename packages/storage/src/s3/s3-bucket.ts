@@ -27,7 +27,7 @@ interface PageOptions {
   readonly size?: number | undefined
 }
 
-/** An object of a listing; of a folder, its prefix alone. */
+/** An object of a listing; a folder has only a prefix. */
 type Listed =
   | { readonly key: string; readonly size: number; readonly etag: string; readonly modified: Date }
   | { readonly key: string; readonly modified?: undefined }
@@ -80,7 +80,7 @@ export class S3Bucket {
     })
   }
 
-  /** The whole of a small object. */
+  /** Reads a small object. */
   readText(key: string): Promise<string | null> {
     return this.#run('GET', async ({ client, sdk }, abortSignal) => {
       const answer = await orMissing(client.send(new sdk.GetObjectCommand(this.#at(key)), { abortSignal }))

@@ -6,7 +6,7 @@ import { openStore, type ObjectStore } from '../../src/index.ts'
 
 const RULES = { public: false, fileSizeLimit: null, allowedMimeTypes: null }
 const BOUNDS = { connectMs: 1000, idleMs: 300, totalMs: 3000, attempts: 3 }
-/** For what has to go well: a busy machine may need longer to write a part than a fault is given. */
+/** Timeout of calls without faults: a busy machine may need longer for a part than the timeout of faulty calls. */
 const PATIENT = { ...BOUNDS, idleMs: 5000, totalMs: 30_000 }
 const OLD = 'old '.repeat(50_000)
 const NEW = 'new '.repeat(60_000)
@@ -22,7 +22,7 @@ async function read(store: ObjectStore, key: string) {
   return Buffer.concat(await Array.fromAsync(body)).toString()
 }
 
-/** Every call of a store, and what it leaves when it has done its work. */
+/** Every call of a store, and its result when it succeeded. */
 const CALLS: Readonly<Record<string, (store: ObjectStore) => Promise<unknown>>> = {
   ready: (store) => store.ready(),
   getBucket: (store) => store.getBucket('b'),
@@ -78,7 +78,7 @@ describe.each(['s3rver', 'fauxqs'])('%s behind faults', (name) => {
         await expect(run(store), `${call}, ${fault}`).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
       }
       proxy.heal()
-      // An upload that was not finished is not there.
+      // An unfinished upload does not exist.
       expect(await read(patient, 'k')).toBe(OLD)
       // A request whose answer is lost may have done its work.
       if (await patient.getBucket('c')) await patient.deleteBucket('c')
@@ -87,7 +87,7 @@ describe.each(['s3rver', 'fauxqs'])('%s behind faults', (name) => {
   )
 
   test.each(Object.entries(CALLS))('%s goes on after one fault', async (call, run) => {
-    // What a stranger's retry finds done already is not done twice.
+    // A retry of another client does not repeat what is done already.
     for (const fault of ['reset', '503', 'cut', 'drip', 'hang'] satisfies Fault[]) {
       proxy.fail(fault, 1)
       await expect(run(call === 'put of parts' ? patient : store), `${call}, ${fault}`).resolves.not.toBe(Error)

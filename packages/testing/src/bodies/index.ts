@@ -18,7 +18,7 @@ interface Part {
   readonly uniqueItems?: boolean
 }
 
-/** Comparing every pair of more items than this takes longer than anything else about a request. */
+/** Maximum number of items; comparing every pair of more would dominate the time of a request. */
 const MOST_UNIQUE = 1000
 
 /** Bodies of routes that a request may make as large as it likes: method, URL, and the part without a bound. */

@@ -15,7 +15,7 @@ export function band(line: readonly Point[], width: number): Point[] {
   return [...offset(line, -width / 2), ...offset(line, width / 2).toReversed()]
 }
 
-/** A point on the way from `a` to `b`. */
+/** A point between `a` and `b`. */
 export function between(a: Point, b: Point, share: number): Point {
   return [a[0] + (b[0] - a[0]) * share, a[1] + (b[1] - a[1]) * share]
 }

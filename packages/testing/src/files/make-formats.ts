@@ -65,7 +65,7 @@ export async function filesOf(
   return files
 }
 
-/** A file by itself, or those of a folder. */
+/** One file, or the files of a folder. */
 async function within(folder: string, name: string): Promise<string[]> {
   if (!(await stat(join(folder, name))).isDirectory()) return [name]
   return (await readdir(join(folder, name))).toSorted().map((file) => `${name}/${file}`)

@@ -14,7 +14,7 @@ export interface StacFile {
   readonly holds: 'counts' | 'signed' | 'backscatter' | 'heights' | 'classes' | 'flags'
 }
 
-/** An item with the structure of a public catalogue's, and the bands that are asked of it. */
+/** An item with the structure of a public catalogue's, and the requested bands. */
 export interface StacCase {
   readonly name: string
   /** The item; `https://FILES/` stands for the address of its files. */

@@ -193,8 +193,7 @@ export const unknownProfile = defineError(
 export const notImagery = defineError(
   'NOT_IMAGERY',
   'invalid',
-  (f: { band: string }) =>
-    `The band ${f.band} of the product holds flags, angles or auxiliary data, which no model takes for a picture`,
+  (f: { band: string }) => `The band ${f.band} of the product has flags, angles or auxiliary data instead of imagery`,
   () => ({ hint: 'Send bands that the sensor measured, or profile "none" to take the numbers as they are stored.' }),
 )
 
@@ -211,7 +210,7 @@ export const profileMismatch = defineError(
 export const unitUnknown = defineError(
   'UNIT_UNKNOWN',
   'invalid',
-  (f: { unit: string }) => `The model takes ${f.unit}, and nothing says what the stored values of the raster are.`,
+  (f: { unit: string }) => `The model needs ${f.unit}, but the unit of the raster is not known.`,
   () => ({
     hint: 'Name the profile of the sensor, "reflectance" for floating point values that are reflectance already.',
     errors: [{ path: '/profile', message: 'is needed for this model and raster' }],
@@ -230,11 +229,13 @@ export const needsGrid = defineError(
   'CRS_NEEDS_GRID',
   'invalid',
   (f: { crs: string; meters: number | null }) =>
-    `The coordinate reference system ${f.crs} cannot be placed without a datum grid: ${
-      f.meters === null ? 'no one shift holds in all of the raster' : `without one it would be up to ${f.meters} m off`
+    `The coordinate reference system ${f.crs} needs a datum grid: ${
+      f.meters === null
+        ? 'no single shift is accurate in the whole raster'
+        : `without one it would be up to ${f.meters} m off`
     }.`,
   () => ({
-    hint: 'Reproject with gdalwarp -t_srs EPSG:4326 (or a UTM zone), or have the operator add a definition that is good enough.',
+    hint: 'Reproject with gdalwarp -t_srs EPSG:4326 (or a UTM zone), or have the operator add a more accurate definition.',
   }),
 )
 

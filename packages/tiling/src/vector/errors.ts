@@ -39,7 +39,9 @@ export const tileTooLarge = defineError(
   'too_large',
   (f: { tile: string; features: number; bytes: number; limit: number }) =>
     `tile ${f.tile} of the highest zoom holds ${f.features} features in ${f.bytes} bytes, over the limit of ${f.limit}`,
-  () => ({ hint: 'Raise the highest zoom or maxTileBytes, or name fewer properties: no feature is dropped there.' }),
+  () => ({
+    hint: 'Raise the highest zoom or maxTileBytes, or name fewer properties, because no feature is dropped at the highest zoom.',
+  }),
 )
 
 /** No feature could be drawn. */

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { buildPmtiles, type FeatureBatch } from '@terrane/tiling/vector'
 
-/** Archives named geometries, each WKB in EPSG:4326, and tells what came of it. */
+/** Archives named geometries, each WKB in EPSG:4326, and returns the result. */
 export async function archivePlaces(wkb: Uint8Array[], names: string[], path: string): Promise<string> {
   async function* batches(): AsyncGenerator<FeatureBatch> {
     let end = 0

@@ -1,6 +1,6 @@
 import type { OpenScratch } from '../../src/vector/index.ts'
 
-/** Temporary files in memory: tells how many are open and how much was written, and can run full. */
+/** Temporary files in memory: counts open files and written bytes, and can run full. */
 export function memoryScratch(capacity = Number.POSITIVE_INFINITY) {
   const files: { bytes: Uint8Array; isOpen: boolean }[] = []
   let written = 0

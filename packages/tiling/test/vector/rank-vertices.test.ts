@@ -134,7 +134,7 @@ test('junctions are where neighbours differ, however many passes it takes to fin
   for (const memory of [1 << 20, 100, 30]) {
     const bits = findJunctions(features, vertices.length, memory)
     const found = new Set(vertices.filter((_, i) => bits.has(i)))
-    // The middle of the common border is no junction; an end that another line passes through is one.
+    // The middle of a common border is not a junction; an end on another line is one.
     expect(found).toEqual(new Set(['20,20', '200,0', '200,100']))
   }
 })

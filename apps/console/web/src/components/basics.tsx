@@ -49,7 +49,7 @@ export function Empty({
 }: {
   icon: IconName
   title: string
-  /** Whether it stands for a whole page; its title is the heading then. */
+  /** Whether it replaces a whole page; then its title is the heading. */
   isPage?: boolean
   children?: ComponentChildren
 }): JSX.Element {

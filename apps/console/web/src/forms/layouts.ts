@@ -22,7 +22,7 @@ const LAYOUTS: Readonly<Record<string, FormLayout>> = {
     first: ['tableName', 'mode', 'layer'],
     sources: [
       { name: 'storagePath', label: 'A file in storage' },
-      { name: 'fileUrl', label: 'A file at an address' },
+      { name: 'fileUrl', label: 'A file at a URL' },
     ],
     // `url` is an alias of `fileUrl`.
     hidden: ['url'],
@@ -31,9 +31,9 @@ const LAYOUTS: Readonly<Record<string, FormLayout>> = {
     first: ['tableName', 'mode', 'modelName', 'bands'],
     sources: [
       { name: 'storagePath', label: 'A GeoTIFF in storage' },
-      { name: 'geotiffPath', label: 'A GeoTIFF at an address or path' },
+      { name: 'geotiffPath', label: 'A GeoTIFF at a URL or path' },
       { name: 'storagePrefix', label: 'A folder in storage' },
-      { name: 'assets', label: 'Bands in files of their own' },
+      { name: 'assets', label: 'Bands in separate files' },
       { name: 'sources', label: 'A list' },
       { name: 'stac', label: 'STAC items' },
     ],
@@ -42,7 +42,7 @@ const LAYOUTS: Readonly<Record<string, FormLayout>> = {
     first: ['tableName', 'h3Resolution', 'osmPreset', 'embedder', 'source'],
     sources: [
       { name: 'aoiGeoJson', label: 'An area on the map' },
-      { name: 'placeQuery', label: 'A place by its name' },
+      { name: 'placeQuery', label: 'The name of a place' },
     ],
     // `pipeline` is the same request in another form; the other field is not available.
     hidden: ['pipeline', 'pretrainedModelRunId'],
@@ -51,7 +51,7 @@ const LAYOUTS: Readonly<Record<string, FormLayout>> = {
     first: ['tableName', 'product', 'version'],
     sources: [
       { name: 'storagePath', label: 'A file in storage' },
-      { name: 'url', label: 'A file at an address' },
+      { name: 'url', label: 'A file at a URL' },
     ],
   },
   trainClassifier: {

@@ -143,7 +143,7 @@ function readText(field: PlainField, text: string, problems: Problems): string |
 function patternProblem({ name, schema }: PlainField): string {
   const example = exampleOf(name)
   if (schema.pattern === IDENTIFIER_PATTERN)
-    return `needs small letters, digits and _, beginning with a letter, such as ${example ?? 'my_table'}`
+    return `must have only lower-case letters, digits and _, and begin with a letter, such as ${example ?? 'my_table'}`
   return example === undefined ? 'has characters that are not allowed here' : `must look like ${example}`
 }
 
@@ -177,8 +177,8 @@ function readList({ item, pointer, schema }: ListField, text: string, problems: 
 function readRows(field: RowsField, rows: readonly unknown[], check: FormCheck): unknown {
   if (rows.length === 0) return undefined
   const { minItems = 0, maxItems = Infinity } = field.schema
-  if (rows.length < minItems) check.problems.set(field.pointer, `needs at least ${minItems} of them`)
-  if (rows.length > maxItems) check.problems.set(field.pointer, `has more than ${maxItems} of them`)
+  if (rows.length < minItems) check.problems.set(field.pointer, `needs at least ${minItems} entries`)
+  if (rows.length > maxItems) check.problems.set(field.pointer, `has more than ${maxItems} entries`)
   return rows.map((row, i) => readField(field.item(i), row, check))
 }
 
@@ -186,7 +186,7 @@ function readChoices({ item, pointer, schema }: ListField, value: unknown, probl
   const chosen = rowsOf(value).map(String)
   if (chosen.length === 0) return undefined
   const { minItems = 0 } = schema
-  if (chosen.length < minItems) problems.set(pointer, `needs at least ${minItems} of them`)
+  if (chosen.length < minItems) problems.set(pointer, `needs at least ${minItems} entries`)
   return optionsOf(item).filter((option) => chosen.includes(option))
 }
 

@@ -10,7 +10,7 @@ import { useAction } from '../lib/use-action.ts'
 
 const MIN_PASSWORD = 10
 const THEMES = [
-  { value: 'system', label: <Icon name="screen" size={15} />, title: 'As the system' },
+  { value: 'system', label: <Icon name="screen" size={15} />, title: 'Same as the system' },
   { value: 'light', label: <Icon name="sun" size={15} />, title: 'Light' },
   { value: 'dark', label: <Icon name="moon" size={15} />, title: 'Dark' },
 ] as const

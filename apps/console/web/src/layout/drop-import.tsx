@@ -84,7 +84,7 @@ export function DropImport(props: {
       {job && <Import projectRef={projectRef} id={id} job={job} onDone={onDone} />}
       {form && (
         <Link class="small" href={form}>
-          Adjust how it is imported
+          Change the import options
         </Link>
       )}
     </section>

@@ -27,7 +27,7 @@ class ApiError extends Error {
  */
 const MOST_KEPT_ALIVE = 40_000
 
-/** The user who is signed in. */
+/** The signed-in user. */
 export interface Session {
   readonly user: { readonly id: string; readonly email: string; readonly name: string }
   readonly csrf_token: string

@@ -19,7 +19,7 @@ test('a geodatabase is one data set, and so are files of the same name in other 
 })
 
 test('more data sets than one can follow are refused', () => {
-  expect(() => groupsOf(Array.from({ length: 21 }, (_, i) => file(`${i}.csv`)))).toThrow('21 data sets at once')
+  expect(() => groupsOf(Array.from({ length: 21 }, (_, i) => file(`${i}.csv`)))).toThrow('21 data sets were dropped')
 })
 
 test('a folder gives its files with their paths, and no hidden ones', async () => {

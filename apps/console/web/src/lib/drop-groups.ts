@@ -55,7 +55,7 @@ export function groupsOf(files: readonly File[]): readonly (readonly File[])[] {
     const key = /^(?:.*\/)?[^/]+\.gdb(?=\/)/i.exec(file.name)?.[0] ?? mainOf.get(file.name) ?? file.name
     groups.set(key, [...(groups.get(key) ?? []), file])
   }
-  if (groups.size > MOST_GROUPS) throw tooMany(`${groups.size} data sets at once`)
+  if (groups.size > MOST_GROUPS) throw tooMany(`${groups.size} data sets were dropped`)
   return [...groups.values()]
 }
 

@@ -68,7 +68,7 @@ export function jobWarnings({ status, result }: Job): readonly JobWarning[] {
 
 const NOTHING_MADE: JobWarning = {
   code: 'NOTHING_MADE',
-  message: 'No rows were made: the source has nothing in this area, or nothing that matches the request.',
+  message: 'No rows were created: the source has no data that matches the request.',
 }
 
 function madeNothing({ tables, rows }: Readonly<Record<string, unknown>>): boolean {

@@ -23,7 +23,7 @@ test('what is missing is named, and files that do not belong together are refuse
     code: 'FILES_NOT_ONE',
     hint: expect.stringContaining('roads.shx and roads.dbf') as string,
   })
-  await expect(oneFile([file('a.csv'), file('b.csv')])).rejects.toMatchObject({ message: '2 files at once' })
+  await expect(oneFile([file('a.csv'), file('b.csv')])).rejects.toMatchObject({ message: '2 files were chosen' })
 })
 
 test('a folder of a geodatabase becomes a zip of its name, and a file of a folder keeps its own name', async () => {

@@ -14,7 +14,7 @@ export async function oneFile(files: readonly File[]): Promise<File> {
   if (main === null) {
     if (files.length === 1) return plainNamed(files[0]!)
     throw refusal(
-      `${names.length} files at once`,
+      `${names.length} files were chosen`,
       'Upload one file at a time, or a zip. Only the parts of a Shapefile or MapInfo data set can be chosen together.',
     )
   }
@@ -22,8 +22,8 @@ export async function oneFile(files: readonly File[]): Promise<File> {
   if (missing.length > 0) {
     const others = missing.map((ending) => `${stem}.${ending}`).join(' and ')
     throw refusal(
-      `${main} is not whole`,
-      `Choose ${others} together with it, and ${stem}.prj if there is one; or a zip of all.`,
+      `${main} is incomplete`,
+      `Choose it together with ${others}, and ${stem}.prj if there is one, or choose a zip of all.`,
     )
   }
   return zipOf(files, `${baseOf(stem)}.zip`)

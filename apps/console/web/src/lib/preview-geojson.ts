@@ -70,7 +70,7 @@ function readFeature(text: string): GeoJSON.Feature | null {
   }
 }
 
-/** Properties without documents and lists, which a preview neither draws nor colours. */
+/** Properties without objects and arrays, which a preview does not show. */
 function plain(properties: unknown): GeoJSON.GeoJsonProperties {
   return Object.fromEntries(Object.entries(Object(properties)).filter(([, value]) => Object(value) !== value))
 }

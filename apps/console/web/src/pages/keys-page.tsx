@@ -47,12 +47,12 @@ export function KeysPage({ project }: { project: Project }): JSX.Element {
       </div>
       {problem && <ProblemNotice problem={problem} onRetry={show} />}
       {keys?.url && (
-        <section class="card" aria-label="Address">
+        <section class="card" aria-label="URL">
           <header>
-            <h2>Address of the project</h2>
+            <h2>URL of the project</h2>
           </header>
           <div class="body">
-            <Code label="Address of the project" text={keys.url} />
+            <Code label="URL of the project" text={keys.url} />
           </div>
         </section>
       )}

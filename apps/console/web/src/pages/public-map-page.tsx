@@ -50,7 +50,8 @@ export function PublicMapPage(): JSX.Element {
         <Legend layers={document_.layers} />
         {hidden.length > 0 && (
           <div class="hint-bar" role="status">
-            Not public: {document_.layers.flatMap(({ id, title }) => (hidden.includes(id) ? [title] : [])).join(', ')}
+            Layers that are not public:{' '}
+            {document_.layers.flatMap(({ id, title }) => (hidden.includes(id) ? [title] : [])).join(', ')}
           </div>
         )}
         {clicked.length > 0 && <FeatureCard features={clicked} onClose={() => setClicked([])} />}

@@ -30,7 +30,7 @@ export const SOURCES = [
   'edge-runtime test cases',
 ] as const
 
-/** The repositories that are needed, with what the mirror serves. */
+/** The required repositories, and the content of the mirror. */
 export const NEEDED = [
   ...[EDGE, EXPRESS, OAK, HONO].map(({ name }) => name),
   'denoland/std',

@@ -152,7 +152,7 @@ async function bundlePackage(folder: string, name: string, part: string): Promis
   if (/\.(?:wasm|ttf|woff)$/.test(part))
     return { body: await readFile(join(folder, 'node_modules', name, part)), type: typeOf(part) }
   const names = await namesOf(folder, name + part)
-  // Names of a CommonJS package, which a bundle of it has not by themselves.
+  // Export names of a CommonJS package, which its bundle lacks.
   const listed = names.filter((each) => each !== 'default' && each !== 'module.exports' && /^[\w$]+$/.test(each))
   const named =
     listed.length > 0

@@ -6,7 +6,7 @@ import { ENTRIES, readProjectRules } from '@terrane/bundler'
 import { FUNCTION_NAME } from '../../../src/policy.ts'
 import type { Repositories } from './repositories.ts'
 
-/** A Supabase project in a repository, checked out as it is. */
+/** A Supabase project in a repository, checked out unchanged. */
 export interface SupabaseProject {
   readonly repository: string
   /** The folder that `TERRANE_FUNCTIONS_DIR` names. */
@@ -94,7 +94,7 @@ async function keepSome(root: string): Promise<string[]> {
   const sources = await sourcesOf(root)
   const isImported = (name: string) => sources.some((text) => text.includes(`../${name}/`))
   for (const name of names.slice(MOST)) if (!isImported(name)) await rm(join(root, name), { recursive: true })
-  // Digests of what the real hosts send are not those of the mirror.
+  // Digests of files from the real hosts differ from those of the mirror.
   for (const place of [root, ...names.slice(0, MOST).map((name) => join(root, name))])
     await rm(join(place, 'deno.lock'), { force: true })
   return names.slice(0, MOST)

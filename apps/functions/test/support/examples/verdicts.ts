@@ -53,10 +53,10 @@ const NEEDS: readonly Rule[] = [
   ],
 ]
 
-/** Examples that speak WebSocket: what they answer to a plain request shows nothing. */
+/** Examples that speak WebSocket; their answer to a plain request proves nothing. */
 export const SPEAKS = /: (?:websocket-upgrade(?:-\S+)?|commonjs-\w+-websocket|node-ws|oak-ws|ws)$/
 
-/** Examples whose one route is their own name: a 404 of their router is not what they mean to say. */
+/** Examples whose only route is their own name, so a 404 of their router is a failure. */
 export const NAMED = /: fastify-\S+$/
 
 /** @param said status and code of the last answer, and the errors of its log */

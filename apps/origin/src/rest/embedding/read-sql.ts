@@ -185,7 +185,7 @@ function join(embed: Embed, { resource, source, isGrouped }: Around, context: Re
   return { ...own, ...part, sql: `${kind} join lateral (${part.rows}) as ${own.alias} on ${on}` }
 }
 
-/** Whether a spread shows the column of an order, by its name or its alias, so that grouped rows can be ordered by it. */
+/** Whether a spread selects the column of an order item, by name or alias; grouped rows can only be ordered by such. */
 function isShownBy({ isSpread, select }: Embed, { field }: OrderItem): boolean {
   const shows = (item: SelectItem) => {
     const name = item.alias ?? (item.field.path.length === 0 ? item.field.column : null)

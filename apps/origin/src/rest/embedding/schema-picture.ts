@@ -163,7 +163,7 @@ export class SchemaPictures {
   }
 }
 
-/** A picture, and the bytes that it takes in the catalog. */
+/** A schema description, and its size in the catalog in bytes. */
 type Picture = SchemaPicture & { readonly bytes: number }
 
 function unreadable(details: string): RestError {

@@ -22,9 +22,9 @@ export const propertyNotAttribute = defineError(
   'PROPERTY_NOT_SHOWN',
   'invalid',
   (f: { property: string; path: string; attributes: readonly string[] }) =>
-    `${f.property} is none of the properties of its layer`,
+    `${f.property} is not a property of its layer`,
   (f) => ({
-    hint: `Name one of ${f.attributes.slice(0, 50).join(', ') || 'none'}; properties says which there are.`,
+    hint: `Name one of ${f.attributes.slice(0, 50).join(', ') || 'none'}; the field properties selects them.`,
     errors: [{ path: f.path, message: 'must name a property of the layer' }],
   }),
 )
@@ -45,7 +45,7 @@ export const tableUnreadable = defineError(
   (f: { table: string; reason: string; isSpatial: boolean }) => `Reading ${f.table} failed: ${f.reason.slice(0, 300)}`,
   ({ isSpatial }) => ({
     hint: isSpatial
-      ? 'Check that all geometries have an SRID (UpdateGeometrySRID gives one to a column) and lie where it is defined.'
-      : 'Mend the view or the row, or name the properties to show without the column that cannot be read.',
+      ? 'Check that all geometries have an SRID (UpdateGeometrySRID gives one to a column) and coordinates that it is defined for.'
+      : 'Correct the view or the row, or name in properties only columns that can be read.',
   }),
 )

@@ -89,7 +89,7 @@ async function whereOf(database: Queryable, table: string, filter: string, path:
     const query = parseQuery(new URLSearchParams(filter))
     const { conditions, order, limit, offset, select, columns, onConflict } = query
     const isMore = [select, limit, columns, onConflict].some((part) => part !== null) || order.length > 0 || offset > 0
-    if (isMore || conditions.length === 0) throw refuse('it takes filters alone: no select, order, limit or offset')
+    if (isMore || conditions.length === 0) throw refuse('it accepts only filters: no select, order, limit or offset')
     const where = whereClause(conditions, SOURCE, literals)
     await database.query(`select 1 from ${table} as ${SOURCE}${where} limit 0`)
     return where

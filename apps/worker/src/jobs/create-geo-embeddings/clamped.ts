@@ -19,7 +19,7 @@ export function clampedWarnings({ channels, bands }: InspectedRaster, shares: re
   if (worst < WARNED_SHARE) return []
   const at = shares.indexOf(worst)
   const channel = channels?.[at] ?? `band ${bands[at]}`
-  const message = `${percentOf(worst)} % of the samples of ${channel} lie outside of the stretch and were clamped: check profile, scale or scaleFrom.`
+  const message = `${percentOf(worst)} % of the samples of ${channel} are outside the rescale range and were clamped: check profile, scale or scaleFrom.`
   return [{ code: 'SAMPLES_CLAMPED', message }]
 }
 

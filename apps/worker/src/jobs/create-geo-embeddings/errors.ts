@@ -46,7 +46,7 @@ export const sourceMissing = defineError(
     errors: [
       {
         path: '/geotiffPath',
-        message: 'geotiffPath, storagePath or assets is needed, only one; mask goes with assets',
+        message: 'exactly one of geotiffPath, storagePath and assets is needed; mask needs assets',
       },
     ],
   }),
@@ -62,18 +62,18 @@ export const resamplingAlone = defineError(
 export const maskUnknown = defineError(
   'SCENE_UNUSABLE',
   'invalid',
-  (f: { name: string; at: string }) => `Nothing says which values of the mask ${f.name} are to be left out`,
+  (f: { name: string; at: string }) => `The values of the mask ${f.name} that mark invalid pixels are not known`,
   (f) => ({
     hint: 'Send maskValues or maskBits. Files named SCL, QA_PIXEL and Fmask are known.',
-    errors: [{ path: `${f.at}/maskValues`, message: 'is needed, or maskBits' }],
+    errors: [{ path: `${f.at}/maskValues`, message: 'this or maskBits is needed' }],
   }),
 )
 
 export const sourcesConflict = defineError(
   'CONFLICTING_FIELDS',
   'invalid',
-  (f: { fields: readonly string[] }) => `${f.fields.join(' and ')} exclude each other`,
-  (f) => ({ errors: f.fields.map((field) => ({ path: `/${field}`, message: 'excludes the others' })) }),
+  (f: { fields: readonly string[] }) => `${f.fields.join(' and ')} cannot be combined`,
+  (f) => ({ errors: f.fields.map((field) => ({ path: `/${field}`, message: 'cannot be combined with the others' })) }),
 )
 
 export const badSource = defineError(
@@ -81,7 +81,7 @@ export const badSource = defineError(
   'invalid',
   (f: { at: string }) => `The source at ${f.at} needs one of geotiffPath, storagePath and assets`,
   (f) => ({
-    errors: [{ path: f.at, message: 'needs geotiffPath, storagePath or assets, only one; mask goes with assets' }],
+    errors: [{ path: f.at, message: 'needs exactly one of geotiffPath, storagePath and assets; mask needs assets' }],
   }),
 )
 
@@ -91,7 +91,7 @@ export const noSources = defineError(
   (f: { where: string; at: string }) => `There is no GeoTIFF ${f.where}`,
   (f) => ({
     hint: 'A folder is a prefix that ends in /; files end in .tif or .tiff.',
-    errors: [{ path: f.at, message: 'names no raster' }],
+    errors: [{ path: f.at, message: 'does not name a raster' }],
   }),
 )
 
@@ -99,14 +99,14 @@ export const tooManySources = defineError(
   'TOO_MANY_SOURCES',
   'too_large',
   (f: { sources: number; limit: number }) => `The request names ${f.sources} rasters; ${f.limit} are allowed`,
-  () => ({ hint: 'Make the table of a part of them, and append the others.' }),
+  () => ({ hint: 'Embed some of them first, then append the others.' }),
 )
 
 export const sameSource = defineError(
   'SAME_SOURCE',
   'invalid',
-  (f: { name: string; at: string }) => `Two sources are known as ${f.name}`,
-  (f) => ({ hint: 'Leave one out, or give each a name.', errors: [{ path: f.at, message: 'is there twice' }] }),
+  (f: { name: string; at: string }) => `Two sources have the name ${f.name}`,
+  (f) => ({ hint: 'Leave one out, or give each a name.', errors: [{ path: f.at, message: 'is given twice' }] }),
 )
 
 export const stacUnusable = defineError(
@@ -131,16 +131,17 @@ export const appendTargetMissing = defineError(
   'TABLE_NOT_FOUND',
   'invalid',
   (f: { table: string }) => `There is no table geoembeddings.${f.table} to append to`,
-  () => ({ hint: 'Leave mode out to make it.', errors: [{ path: '/tableName', message: 'is not there' }] }),
+  () => ({ hint: 'Leave mode out to create it.', errors: [{ path: '/tableName', message: 'does not exist' }] }),
 )
 
 export const appendDiffers = defineError(
   'APPEND_DIFFERS',
   'invalid',
   (f: { table: string; fields: readonly { field: string; table: unknown; request: unknown }[] }) =>
-    `The table "${f.table}" was made otherwise: ${f.fields
+    `The table "${f.table}" was made with other options: ${f.fields
       .map(
-        ({ field, table, request }) => `${field} is ${JSON.stringify(table)} there and ${JSON.stringify(request)} here`,
+        ({ field, table, request }) =>
+          `${field} is ${JSON.stringify(table)} in the table and ${JSON.stringify(request)} in the request`,
       )
       .join('; ')}`,
   (f) => ({
@@ -152,8 +153,8 @@ export const appendDiffers = defineError(
 export const notComparable = defineError(
   'NOT_COMPARABLE',
   'invalid',
-  (f: { name: string; why: string }) => `${f.name} does not compare with the other sources of the table: ${f.why}`,
-  () => ({ hint: 'Send the profile of the source, or make a table of its own of it.' }),
+  (f: { name: string; why: string }) => `${f.name} cannot be compared with the other sources of the table: ${f.why}`,
+  () => ({ hint: 'Send the profile of the source, or embed it into a separate table.' }),
 )
 
 export const noSourceDone = defineError(
@@ -170,14 +171,15 @@ export const noSourceDone = defineError(
 export const conflictingScales = defineError(
   'CONFLICTING_FIELDS',
   'invalid',
-  () => 'scale and scaleFrom exclude each other',
+  () => 'scale and scaleFrom cannot be combined',
   () => ({ errors: [{ path: '/scaleFrom', message: 'cannot be combined with scale' }] }),
 )
 
 export const samplesClamped = defineError(
   'SAMPLES_CLAMPED',
   'invalid',
-  (f: { percent: number }) => `${f.percent} % of the samples lie outside of the stretch: the raster has other units`,
+  (f: { percent: number }) =>
+    `${f.percent} % of the samples are outside the rescale range, so the raster has other units`,
   () => ({
     hint: 'Send the profile of the product, a scale in the units of the raster, or leave scaleFrom out.',
     errors: [{ path: '/scale', message: 'does not fit the values of the raster' }],
@@ -189,22 +191,24 @@ export const vectorsEmpty = defineError(
   'invalid',
   (f: { count: number; rows: number }) =>
     `${f.count} of ${f.rows} vectors are zero or constant, or not finite, so they carry no information`,
-  () => ({ hint: 'Check the nodata value or mask of the raster, the stretch, and that the model takes these bands.' }),
+  () => ({
+    hint: 'Check the nodata value or mask of the raster, the rescale range, and that the model takes these bands.',
+  }),
 )
 
 export const scaleFromUnusable = defineError(
   'SCALE_FROM_UNUSABLE',
   'invalid',
-  (f: { table: string; why: string }) => `The stretch of the table "${f.table}" cannot be taken: ${f.why}`,
+  (f: { table: string; why: string }) => `The rescale range of the table "${f.table}" cannot be used: ${f.why}`,
   () => ({
     hint: 'Name a table that createGeoEmbeddings made of rasters in the same units with a model of the same channels, or send the profile of the raster.',
-    errors: [{ path: '/scaleFrom/table', message: 'is not a table whose stretch can be taken' }],
+    errors: [{ path: '/scaleFrom/table', message: 'is not a table whose rescale range can be used' }],
   }),
 )
 
 export const invalidDatetime = defineError(
   'INVALID_DATETIME',
   'invalid',
-  (f: { text: string }) => `datetime ${f.text} is no time that there is`,
+  (f: { text: string }) => `datetime ${f.text} is not a valid time`,
   () => ({ errors: [{ path: '/datetime', message: 'must be a time such as 2024-06-01T10:00:00Z' }] }),
 )

@@ -24,7 +24,7 @@ export const foreignOption = defineError(
   'invalid',
   (f: { option: string; kind: string; known: readonly string[] }) =>
     `The embedder ${f.kind} has no option ${f.option}; it has ${f.known.join(', ')}.`,
-  (f) => ({ errors: [{ path: `/embedder/${f.option}`, message: `is no option of ${f.kind}` }] }),
+  (f) => ({ errors: [{ path: `/embedder/${f.option}`, message: `is not an option of ${f.kind}` }] }),
 )
 
 export const noPretrainedModels = defineError(
@@ -32,7 +32,7 @@ export const noPretrainedModels = defineError(
   'invalid',
   () => 'Embeddings of an earlier run cannot be reused: hex2vec is trained in the job.',
   () => ({
-    hint: 'Leave pretrainedModelRunId away.',
+    hint: 'Leave pretrainedModelRunId out.',
     errors: [{ path: '/pretrainedModelRunId', message: 'is not available' }],
   }),
 )
@@ -43,7 +43,7 @@ export const importedTablesMissing = defineError(
   (f: { prefix: string }) => `There are no tables of osmImportArea with the prefix ${f.prefix}.`,
   () => ({
     hint: 'Run osmImportArea with that tablePrefix first, or name another source.',
-    errors: [{ path: '/source/prefix', message: 'is the prefix of no import' }],
+    errors: [{ path: '/source/prefix', message: 'is not the prefix of an import' }],
   }),
 )
 

@@ -22,7 +22,7 @@ const ARTIFACT_BUCKET = 'geoembeddings'
 
 /** Bytes of the rows that are read at once. */
 const PAGE_BYTES = 2 ** 23
-/** About what the place and the attributes of a row take. */
+/** Approximate size of the geometry and the attributes of a row, in bytes. */
 const ROW_BYTES = 512
 
 /** Geometry type in WKB. */

@@ -93,7 +93,7 @@ export class EmbeddingOutput {
     this.#extent = new Extent(state?.bbox)
   }
 
-  /** Whether a run can go on with an earlier staging table; not with patches to upload whose swap had begun. */
+  /** Whether a run can continue with an earlier staging table; not with patches to upload whose swap had begun. */
   static async canGoOn({ project, run }: JobContext, { shape, upload, tableName }: OutputOptions): Promise<boolean> {
     if (!upload || shape.kind !== 'patch') return true
     return !(await isFinishedEmbeddingTable(project.database, stagedTable(run, 0, EMBEDDINGS_SCHEMA, tableName)))

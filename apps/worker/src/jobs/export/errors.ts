@@ -7,7 +7,7 @@ export const oneKindOnly = defineError(
     `A ${f.format} holds geometries of one kind, and the table has ${f.kinds.join(', ')}`,
   () => ({
     hint: 'Export a view for each kind, or choose GeoPackage, FlatGeobuf, GeoParquet or GeoJSON.',
-    errors: [{ path: '/format', message: 'does not take these geometries' }],
+    errors: [{ path: '/format', message: 'cannot hold these geometries' }],
   }),
 )
 
@@ -24,10 +24,10 @@ export const tableOrQuery = defineError(
 export const classesOnly = defineError(
   'FORMAT_TAKES_CLASSES',
   'invalid',
-  () => 'A COG is written of all columns of a table of classes in schema public',
+  () => 'A COG needs all columns of a table of classes in schema public',
   () => ({
     hint: 'Name a table that classifyEmbeddings or clusterEmbeddings made, without columns; or choose another format.',
-    errors: [{ path: '/format', message: 'takes tables of classes alone' }],
+    errors: [{ path: '/format', message: 'is only for tables of classes' }],
   }),
 )
 

@@ -4,7 +4,7 @@ export const fileMissing = defineError(
   'FILE_REQUIRED',
   'invalid',
   () => 'One of fileUrl and storagePath is needed',
-  () => ({ errors: [{ path: '/fileUrl', message: 'fileUrl or storagePath is needed, not both' }] }),
+  () => ({ errors: [{ path: '/fileUrl', message: 'exactly one of fileUrl and storagePath is needed' }] }),
 )
 
 export const nothingImported = defineError(
@@ -27,14 +27,15 @@ export const fieldsUnknown = defineError(
 export const typesUnknown = defineError(
   'TYPES_UNKNOWN',
   'invalid',
-  (f: { columns: readonly string[] }) => `The file has no columns ${f.columns.slice(0, 20).join(', ')} to give a type`,
+  (f: { columns: readonly string[] }) =>
+    `types names columns that the file does not have: ${f.columns.slice(0, 20).join(', ')}`,
   () => ({ errors: [{ path: '/types', message: 'must be columns of the file' }] }),
 )
 
 export const schemaNotFound = defineError(
   'SCHEMA_NOT_FOUND',
   'not_found',
-  (f: { schema: string }) => `There is no schema ${f.schema} that tables can be put into`,
+  (f: { schema: string }) => `There is no schema ${f.schema} that tables can be imported into`,
 )
 
 export const targetMissing = defineError(

@@ -184,7 +184,7 @@ export class LayerTable {
        from spatial_ref_sys where srid = $1 and proj4text like '%+proj=longlat%'`,
       [targetSrid],
     )
-    const message = `Coordinates are outside of -180 to 180 degrees of longitude or -90 to 90 of latitude, so they are no places in EPSG:${targetSrid}. Send sourceSrs if the file has another reference system; name the columns in csv if x and y are swapped.`
+    const message = `Coordinates are outside of -180 to 180 degrees of longitude or -90 to 90 of latitude, so they are not positions in EPSG:${targetSrid}. Send sourceSrs if the file has another reference system; name the columns in csv if x and y are swapped.`
     for (const { count, examples } of rows) {
       this.warnings.add('COORDINATES_OFF_GLOBE', message, count, examples.map(Number))
     }

@@ -4,7 +4,7 @@ export const fileRequired = defineError(
   'FILE_REQUIRED',
   'invalid',
   () => 'One of storagePath and url is needed',
-  () => ({ errors: [{ path: '/storagePath', message: 'storagePath or url is needed, not both' }] }),
+  () => ({ errors: [{ path: '/storagePath', message: 'exactly one of storagePath and url is needed' }] }),
 )
 
 export const productNeeded = defineError(
@@ -13,7 +13,7 @@ export const productNeeded = defineError(
   (f: { field: 'product' | 'version'; known: readonly string[] }) =>
     f.field === 'product'
       ? 'The file does not say which model made its vectors'
-      : 'The product has several models, whose vectors are not alike, and the file does not say which made its vectors',
+      : 'The product has several models, and the file does not say which made its vectors',
   (f) => ({
     hint:
       f.field === 'product'
@@ -26,7 +26,7 @@ export const productNeeded = defineError(
 export const productMismatch = defineError(
   'PRODUCT_MISMATCH',
   'invalid',
-  (f: { asked: string; found: string; field?: string }) => `The request says ${f.asked}, the file holds ${f.found}`,
+  (f: { asked: string; found: string; field?: string }) => `The request names ${f.asked}, but the file has ${f.found}`,
   (f) => ({
     hint: 'Vectors of different products and versions are never mixed: leave product and version out, or send those of the file.',
     errors: [{ path: `/${f.field ?? 'version'}`, message: 'does not fit the file' }],
@@ -36,9 +36,9 @@ export const productMismatch = defineError(
 export const quantizationNeeded = defineError(
   'QUANTIZATION_NEEDED',
   'invalid',
-  (f: { type: string }) => `The vectors are stored as ${f.type}, and nothing says which values that means`,
+  (f: { type: string }) => `The vectors are stored as ${f.type} without a known scale`,
   () => ({
-    hint: 'Send quantization, e.g. {"method": "linear", "scale": 0.0078125}; scale 1 takes the numbers as they are.',
+    hint: 'Send quantization, e.g. {"method": "linear", "scale": 0.0078125}; scale 1 keeps the numbers as they are.',
     errors: [{ path: '/quantization', message: 'is needed' }],
   }),
 )
@@ -46,7 +46,7 @@ export const quantizationNeeded = defineError(
 export const groundSizeNeeded = defineError(
   'GROUND_SIZE_NEEDED',
   'invalid',
-  () => 'The places of the file are points, and rows of a table have areas',
+  () => 'The file has points, but rows of an embeddings table have areas',
   () => ({
     hint: 'Send groundSizeMeters: the edge of the square that a vector describes.',
     errors: [{ path: '/groundSizeMeters', message: 'is needed for points' }],
@@ -56,8 +56,8 @@ export const groundSizeNeeded = defineError(
 export const nothingImported = defineError(
   'NOTHING_IMPORTED',
   'invalid',
-  (f: { rows: number; why: string }) => `None of the ${f.rows} rows can be taken: ${f.why}`,
-  () => ({ hint: 'Look at columns.vector, columns.geometry and sourceSrs, and at the nodata values of the file.' }),
+  (f: { rows: number; why: string }) => `None of the ${f.rows} rows can be imported: ${f.why}`,
+  () => ({ hint: 'Check columns.vector, columns.geometry, sourceSrs and the nodata values of the file.' }),
 )
 
 export const tooManyRows = defineError(
@@ -70,8 +70,8 @@ export const tooManyRows = defineError(
 const tooManyDims = defineError(
   'TOO_MANY_DIMENSIONS',
   'invalid',
-  (f: { dims: number; limit: number }) => `The vectors have ${f.dims} numbers; a table takes ${f.limit}`,
-  () => ({ hint: 'Reduce the vectors before you import them.' }),
+  (f: { dims: number; limit: number }) => `The vectors have ${f.dims} dimensions; the limit is ${f.limit}`,
+  () => ({ hint: 'Reduce their dimensions before the import.' }),
 )
 
 /** Maximum dimensions of a vector that pgvector stores. */
@@ -85,7 +85,7 @@ export function checkDims(dims: number): void {
 export const bandScalesDiffer = defineError(
   'BAND_SCALES_DIFFER',
   'invalid',
-  (f: { bands: readonly [number, number] }) => `Bands ${f.bands.join(' and ')} have scales or offsets of their own`,
+  (f: { bands: readonly [number, number] }) => `Bands ${f.bands.join(' and ')} have different scales or offsets`,
   () => ({
     hint: 'Send quantization, which applies to all bands, or choose bands with the same scale and offset.',
     errors: [{ path: '/quantization', message: 'is required when the bands differ in scale or offset' }],
@@ -97,31 +97,31 @@ export const fileUnreadable = defineError(
   'FILE_UNREADABLE',
   'invalid',
   (f: { why: string }) => `The file cannot be read: ${f.why}`,
-  () => ({ hint: 'Check that it is whole, and a Parquet file.' }),
+  () => ({ hint: 'Check that it is a complete Parquet file.' }),
 )
 
 export const areasMissing = defineError(
   'AREAS_MISSING',
   'invalid',
   (f: { table: string; idColumn: string }) =>
-    `The table "${f.table}" has no areas on the ground of the raster, or no column ${f.idColumn}`,
+    `The table "${f.table}" has no areas that overlap the raster, or no column ${f.idColumn}`,
   () => ({
-    hint: 'Name a table of polygons that meet the raster, and pool.idColumn.',
-    errors: [{ path: '/pool/table', message: 'must have areas on the ground of the raster' }],
+    hint: 'Name a table of polygons that overlap the raster, and pool.idColumn.',
+    errors: [{ path: '/pool/table', message: 'must have areas that overlap the raster' }],
   }),
 )
 
 export const poolConflict = defineError(
   'CONFLICTING_FIELDS',
   'invalid',
-  () => 'pool takes one of tileSize, h3Resolution and table',
-  () => ({ errors: [{ path: '/pool', message: 'takes one of tileSize, h3Resolution and table' }] }),
+  () => 'pool needs exactly one of tileSize, h3Resolution and table',
+  () => ({ errors: [{ path: '/pool', message: 'needs exactly one of tileSize, h3Resolution and table' }] }),
 )
 
 export const poolTooLarge = defineError(
   'POOL_TOO_LARGE',
   'too_large',
   (f: { numbers: number; limit: number }) =>
-    `Rows times dimensions of the pooled raster are ${f.numbers} numbers; ${f.limit} are pooled at once`,
+    `The pooled raster would have ${f.numbers} numbers (rows × dimensions); the limit is ${f.limit}`,
   () => ({ hint: 'Use larger tiles or cells, or fewer bands or statistics.' }),
 )

@@ -34,7 +34,7 @@ export function identify(
   if (known.length > 0 && expected === undefined) throw productNeeded({ field: 'version', known })
   if (expected !== undefined && expected !== dims) {
     const other = known.find((one) => product!.versions[one] === dims)
-    const asFound = other === undefined ? `vectors of ${dims} numbers` : productModel(id, other)
+    const asFound = other === undefined ? `vectors of ${dims} dimensions` : productModel(id, other)
     throw productMismatch({ asked: `${productModel(id, version)}, which has ${expected}`, found: asFound })
   }
   return { product, model: productModel(id, version) }

@@ -79,7 +79,7 @@ export class RowMaker {
     }
     if (!Number.isFinite(squares)) {
       this.#invalid++
-      const message = 'Rows without a vector, or with one that holds what is no number, were left out.'
+      const message = 'Rows without a vector, or with values that are not numbers, were left out.'
       this.#warnings.count('VECTORS_INVALID', message, start + row + 1)
       return false
     }

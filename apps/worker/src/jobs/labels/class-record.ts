@@ -42,7 +42,7 @@ export async function readRecord(
 /** Checks that the locked table is still the one that the job made. @throws NOT_A_CLASS_TABLE */
 export async function checkMarked(session: Session, table: string, jobId: string): Promise<void> {
   const record = await readRecord(session, table)
-  if (record?.jobId !== jobId) throw notClassTable({ table, why: 'it was replaced meanwhile' })
+  if (record?.jobId !== jobId) throw notClassTable({ table, why: 'it was replaced in the meantime' })
 }
 
 /** The error of a failed merge if the table is gone, or has other columns or keys; undefined for other causes. */

@@ -100,7 +100,7 @@ function warningsOf(
 ): JobWarning[] {
   if (classified === 0 && change === null) return [{ code: 'NOTHING_CLASSIFIED', message: 'No row of the table is chosen: the map is empty.', count: 0 }] // prettier-ignore
   const message =
-    'The classifier is not calibrated, because no example could be held out: probability does not tell how often a class is right.'
+    'The classifier is not calibrated, because no example could be held out: the probability does not say how often a class is right.'
   const isCalibrated = head === 'centroids' || settings['isCalibrated'] === true
   return [...zerosWarning(zeros), ...(isCalibrated ? [] : [{ code: 'NOT_CALIBRATED', message }])]
 }

@@ -25,10 +25,10 @@ export const classifierUnfit = defineError(
   'CLASSIFIER_NOT_COMPARABLE',
   'invalid',
   (f: { classifier: string; why: string; hint: string | undefined }) =>
-    `The classifier "${f.classifier}" does not read these vectors: ${f.why}`,
+    `The classifier "${f.classifier}" does not fit these vectors: ${f.why}`,
   (f) => ({
-    hint: f.hint ?? 'Train one on this table, or take a table of the same model.',
-    errors: [{ path: '/classifier', message: 'was learnt from other vectors' }],
+    hint: f.hint ?? 'Train one on this table, or use a table of the same model.',
+    errors: [{ path: '/classifier', message: 'was trained on other vectors' }],
   }),
 )
 
@@ -88,7 +88,7 @@ export const examplesInvalid = defineError(
   (f: { table: string; why: string }) => `The examples of "${f.table}" cannot be read: ${f.why}`,
   () => ({
     hint: 'Give points, lines or polygons of a known reference system that has degrees for all of them.',
-    errors: [{ path: '/examples/table', message: 'has geometries that cannot be brought to degrees' }],
+    errors: [{ path: '/examples/table', message: 'has geometries that cannot be transformed to degrees' }],
   }),
 )
 
@@ -96,7 +96,7 @@ export const classesNeeded = defineError(
   'CLASSES_NEEDED',
   'invalid',
   (f: { classes: readonly string[]; why: string }) =>
-    `Two classes are needed, and the examples have ${f.classes.length === 0 ? 'none' : `"${f.classes[0]!}" alone`}${f.why}`,
+    `Two classes are needed, and the examples have ${f.classes.length === 0 ? 'none' : `only "${f.classes[0]!}"`}${f.why}`,
   () => ({ hint: 'Give examples of two or more classes on rows of the embeddings table.' }),
 )
 
@@ -117,7 +117,7 @@ export const tooManyClasses = defineError(
   'TOO_MANY_CLASSES',
   'too_large',
   (f: { classes: number; dims: number; limit: number }) =>
-    `${f.classes} classes of vectors of ${f.dims} numbers are more than can be learnt (at most ${f.limit} classes)`,
+    `${f.classes} classes are too many for vectors of ${f.dims} dimensions; the limit is ${f.limit}`,
   () => ({ hint: 'Name fewer classes, or use a column with fewer values.' }),
 )
 
@@ -131,8 +131,12 @@ export const tooManyExamples = defineError(
 export const tooFewRows = defineError(
   'TOO_FEW_ROWS',
   'invalid',
-  (f: { rows: number; clusters: number }) => `${f.rows} rows with a direction do not make ${f.clusters} clusters`,
-  () => ({ hint: 'Ask for fewer clusters.', errors: [{ path: '/clusters', message: 'is more than the rows' }] }),
+  (f: { rows: number; clusters: number }) =>
+    `Only ${f.rows} rows have a vector other than zero, too few for ${f.clusters} clusters`,
+  () => ({
+    hint: 'Ask for fewer clusters.',
+    errors: [{ path: '/clusters', message: 'must be at most the number of rows' }],
+  }),
 )
 
 export const notClassTable = defineError(

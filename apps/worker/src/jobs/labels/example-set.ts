@@ -48,10 +48,10 @@ export async function loadExamples(
   const ground = await placesOf(database, table.tableName, kept.map((i) => page.ids[i]!)) // prettier-ignore
   const single = names.filter((_, c) => counts[c] === 1)
   const further: JobWarning[] = [
-    { code: 'EXAMPLES_SAMPLED', message: 'There are more examples than are learnt from; an even part of each class is.', count: classOf.size - ids.length }, // prettier-ignore
+    { code: 'EXAMPLES_SAMPLED', message: 'There are more examples than training uses; it uses an even part of each class.', count: classOf.size - ids.length }, // prettier-ignore
     { code: 'VECTORS_ZERO', message: 'Examples whose vectors are zero were left out.', count: zeros.size },
     ...alikeNames(names),
-    { code: 'CLASSES_WITH_ONE_EXAMPLE', message: 'Classes with one example are learnt from it alone and cannot be validated.', count: single.length, examples: single.slice(0, 10) }, // prettier-ignore
+    { code: 'CLASSES_WITH_ONE_EXAMPLE', message: 'Classes with one example are trained on it and cannot be validated.', count: single.length, examples: single.slice(0, 10) }, // prettier-ignore
   ].filter(({ count }) => count > 0)
   return { data, ...ground, names, counts, warnings: [...warnings, ...further] }
 }
@@ -70,7 +70,7 @@ function alikeNames(names: readonly string[]) {
   const alike = [...Map.groupBy(names, plain).values()].filter(({ length }) => length > 1)
   const examples = alike.map((group) => group.join(' / ')).slice(0, 10)
   const message =
-    'Names of classes differ in case, spaces or the composition of letters alone. Each is a class of its own.'
+    'Names of classes differ only in case, spaces or the composition of letters. Each is a separate class.'
   return [{ code: 'CLASSES_ALIKE', message, count: alike.length, examples }]
 }
 

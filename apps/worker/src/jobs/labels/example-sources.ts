@@ -46,7 +46,7 @@ export function featureSource(features: readonly unknown[], property: string, le
       return
     }
     if (!hasNumericPositions(geometry))
-      throw featuresInvalid({ why: 'has coordinates that are no numbers', path: ['features', index, 'geometry'] })
+      throw featuresInvalid({ why: 'has coordinates that are not numbers', path: ['features', index, 'geometry'] })
     const value = (properties as Record<string, unknown> | null | undefined)?.[property]
     const isText = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     classes.push(isText ? String(value) : null)

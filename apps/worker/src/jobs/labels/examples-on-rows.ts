@@ -77,11 +77,11 @@ async function meet(
     const { rows } = await database.transaction((session) => session.query<Met & { summary: Summary | null }>(meetingSql(sql, on), values), begin) // prettier-ignore
     const { summary } = rows.find(({ summary: found }) => found !== null)! as { summary: Summary }
     if (summary.rows > MAX_ROWS) throw tooManyExamples({ why: `are more than ${MAX_ROWS} rows of their table` })
-    if (summary.pairs > MAX_MET) throw tooManyExamples({ why: `meet rows more than ${MAX_MET} times` })
+    if (summary.pairs > MAX_MET) throw tooManyExamples({ why: `overlap rows more than ${MAX_MET} times` })
     return { rows: rows.filter(({ summary: found }) => found === null), summary }
   } catch (cause) {
     const { code, message } = cause as { code?: unknown; message: string }
-    if (code === '57014') throw tooManyExamples({ why: `take more than ${TIMEOUT_MS / 60_000} minutes to be found on the rows` }, { cause }) // prettier-ignore
+    if (code === '57014') throw tooManyExamples({ why: `took more than ${TIMEOUT_MS / 60_000} minutes to match with the rows` }, { cause }) // prettier-ignore
     // Errors about data, functions or features, and about tables that changed since the request was checked.
     if (typeof code === 'string' && /^(22|XX|0A)...$|^(42703|42P01)$/.test(code)) throw toError(message, cause)
     throw cause

@@ -169,7 +169,7 @@ async function judge(
     return { validation, blockMeters, reachMeters, warnings: [{ code: 'NOT_VALIDATED', message }] }
   }
   const unjudged = names.filter((_, c) => counts[c]! > 1 && validation.classes[c]!.examples === 0)
-  const message = 'Classes whose examples lie in one place are never held out with others to learn from: their quality is not known.' // prettier-ignore
+  const message = 'Classes whose examples are all in one place cannot be validated: their quality is not known.' // prettier-ignore
   const warnings = unjudged.length > 0 ? [{ code: 'CLASSES_NOT_VALIDATED', message, count: unjudged.length, examples: unjudged.slice(0, 10) }] : [] // prettier-ignore
   return { validation, blockMeters, reachMeters, warnings }
 }

@@ -13,14 +13,14 @@ export const importNotFound = defineError(
 export const importOutdated = defineError(
   'OSM_IMPORT_OUTDATED',
   'conflict',
-  (f: { prefix: string }) => `The tables ${f.prefix}_… were made by other rules than those of this version`,
+  (f: { prefix: string }) => `The tables ${f.prefix}_… were made by a version with other rules`,
   () => ({ hint: 'Import them again with mode replace.' }),
 )
 
 export const updateOvertaken = defineError(
   'OSM_UPDATE_OVERTAKEN',
   'conflict',
-  (f: { prefix: string }) => `Another job has changed the tables ${f.prefix}_… meanwhile`,
+  (f: { prefix: string }) => `Another job has changed the tables ${f.prefix}_… in the meantime`,
   () => ({ hint: 'Wait until it has ended, then update again.' }),
 )
 

@@ -35,6 +35,6 @@ export function coverageOf(extent: Bbox | null, aoi: Aoi): Coverage {
 /** Warning about a source that covers only a part of the area. */
 export function coverageWarnings(coverage: Coverage): JobWarning[] {
   if (coverage !== 'part') return []
-  const message = 'The source does not reach over all of the area: what lies beyond its extent is not in the result.'
+  const message = 'The source covers only a part of the area: features outside its extent are missing.'
   return [{ code: 'SOURCE_COVERS_PART', message }]
 }

@@ -13,7 +13,8 @@ export const tableNameTooLong = defineError(
 export const fileNotReachable = defineError(
   'FILE_NOT_REACHABLE',
   'invalid',
-  (f: { field: string }) => `${f.field.slice(1).replaceAll('/', '.')} is no file under the data roots of this worker`,
+  (f: { field: string }) =>
+    `${f.field.slice(1).replaceAll('/', '.')} is not a file under the data roots of this worker`,
   (f) => ({
     hint: 'Name a file under TERRANE_DATA_ROOTS, or send a URL.',
     errors: [{ path: f.field, message: 'must name a file under the data roots' }],
@@ -24,14 +25,14 @@ export const tooManyNodes = defineError(
   'OSM_TOO_LARGE',
   'too_large',
   (f: { nodes: number; limit: number }) =>
-    `The extract has about ${f.nodes} nodes, more than the limit of ${f.limit} that this worker is set to`,
+    `The extract has about ${f.nodes} nodes, more than the limit of ${f.limit} of this worker`,
   () => ({ hint: 'Take a smaller extract, or let the operator raise the setting worker.maxOsmNodes.' }),
 )
 
 export const defaultFileMissing = defineError(
   'OSM_SOURCE_MISSING',
   'unavailable',
-  () => 'The extract that this worker imports from is not there',
+  () => 'The extract that this worker imports from does not exist',
   () => ({ hint: 'Name a source in the request, or let the operator correct TERRANE_OSM_SOURCE.' }),
 )
 
@@ -39,7 +40,7 @@ export const sourceOutsideArea = defineError(
   'SOURCE_OUTSIDE_AREA',
   'invalid',
   (f: { extent: Bbox; area: readonly Bbox[]; others: readonly string[] }) =>
-    `The source holds nothing of the area: it covers ${boxText(f.extent)}, the area is ${f.area.map(boxText).join(' and ')}`,
+    `The source has no data in the area: it covers ${boxText(f.extent)}, the area is ${f.area.map(boxText).join(' and ')}`,
   (f) => ({
     hint: `Name a source that covers the area: ${f.others.join(', ')}, or the file or URL of an extract.`,
     errors: [{ path: '/source', message: 'must cover the area' }],
@@ -54,9 +55,9 @@ function boxText(box: Bbox): string {
 export const overpassOff = defineError(
   'OVERPASS_OFF',
   'invalid',
-  () => 'This worker asks no Overpass server',
+  () => 'This worker has no Overpass server',
   () => ({
-    hint: 'Leave source away, or let the operator set TERRANE_OVERPASS_URL.',
+    hint: 'Leave source out, or let the operator set TERRANE_OVERPASS_URL.',
     errors: [{ path: '/source/kind', message: 'overpass is not available' }],
   }),
 )
@@ -65,7 +66,7 @@ export const areaTooLargeForOverpass = defineError(
   'AOI_TOO_LARGE_FOR_OVERPASS',
   'invalid',
   (f: { km2: number; limit: number }) =>
-    `The area has ${f.km2} km², more than the ${f.limit} km² that are asked of Overpass`,
+    `The area has ${f.km2} km², more than the limit of ${f.limit} km² for Overpass`,
   () => ({
     hint: 'Use another source, or a smaller area.',
     errors: [{ path: '/aoiGeoJson', message: 'is too large for Overpass' }],
@@ -85,7 +86,7 @@ export const noExtractCovers = defineError(
   () => 'No extract of the index contains the whole area',
   () => ({
     hint: 'Send a smaller area, or name a file or URL as the source.',
-    errors: [{ path: '/aoiGeoJson', message: 'lies in no extract' }],
+    errors: [{ path: '/aoiGeoJson', message: 'is not in an extract' }],
   }),
 )
 
@@ -99,5 +100,5 @@ export const checksumDiffers = defineError(
   'CHECKSUM_DIFFERS',
   'upstream',
   (f: { name: string }) => `The download of ${f.name} does not have the checksum that its server states`,
-  () => ({ hint: 'It may just have been renewed: try again.' }),
+  () => ({ hint: 'It may just have been replaced: try again.' }),
 )

@@ -37,7 +37,7 @@ export interface Replication {
   readonly timestamp: string | null
 }
 
-/** Fills the staging tables from an extract, or goes on with the tables of an earlier run. */
+/** Fills the staging tables from an extract, or continues with the tables of an earlier run. */
 export async function loadExtract(importing: AreaImport, settings: OsmImportSettings): Promise<Loaded> {
   return (await goOn(importing)) ?? loadAnew(importing, settings)
 }

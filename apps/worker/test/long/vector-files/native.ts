@@ -32,14 +32,14 @@ export interface NativeLayer {
   read(): Iterable<readonly unknown[]>
 }
 
-/** Native ogr2ogr: the words of its command, and the folder of files as it sees it. */
+/** Native ogr2ogr: the words of its command, the folder of files, and the path of that folder for the command. */
 export interface Peer {
   readonly command: readonly string[]
   readonly folder: string
   readonly seenAs: string
 }
 
-/** Converts a file by native ogr2ogr, or takes what a peer of another kind has left beside it; null when it cannot. */
+/** Converts a file by native ogr2ogr, or uses the result that another peer left beside it; null if that fails. */
 export async function convertNatively(
   peer: Peer,
   file: string,
@@ -76,7 +76,7 @@ function openOptions(format: string): string[] {
     case 'CSV':
       return CSV_OPTIONS.flatMap((option) => ['-oo', option])
     case 'KML':
-      // By this the other driver of KML is not there, in versions without -if, too.
+      // This disables the other KML driver, also in versions without -if.
       return ['--config', 'OGR_SKIP', 'KML']
     default:
       return []

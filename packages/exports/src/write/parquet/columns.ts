@@ -19,7 +19,7 @@ const LEAVES: Readonly<Record<Exclude<Kind, 'numeric'>, Leaf>> = {
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
   json: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
   date: { type: 'INT32', converted_type: 'DATE' },
-  // Converted types of times are instants, so local ones have the logical type alone.
+  // Converted types of times are instants, so local ones have only the logical type.
   time: { type: 'INT64', logical_type: { type: 'TIME', isAdjustedToUTC: false, unit: 'MICROS' } },
   timestamp: { type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'MICROS' } },
   timestamptz: {

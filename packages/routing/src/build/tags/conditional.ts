@@ -54,7 +54,7 @@ function splitOutside(text: string, separator: RegExp): string[] {
   return [...parts, text.slice(begin)]
 }
 
-/** A text without parentheses that enclose the whole of it. */
+/** The text without parentheses around all of it. */
 function withoutParentheses(text: string): string {
   const trimmed = text.trim()
   if (!trimmed.startsWith('(')) return trimmed

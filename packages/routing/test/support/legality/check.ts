@@ -167,7 +167,7 @@ export class LegalityChecker {
     }
     const entry = before.segment.way
     const exit = after.segment.way
-    // The ways of a restriction end where it is: for a way that goes on it is unknown which part is meant.
+    // The ways of a restriction end at it; for a way that continues, the meant part is unknown.
     if (!from.includes(entry.id) || !endsAt(entry, viaNode!)) return false
     // Where the map ends before the only way on, or that way is closed, the restriction cannot be kept.
     if (rule === 'only') return !to.includes(exit.id) && to.some((id) => isUsed(id))

@@ -23,8 +23,8 @@ const MOST_PASSAGES = 300_000
 const key = ({ segment, to }: Passage): string => `${segment.way.id} ${segment.a} ${segment.b} ${to}`
 
 /**
- * Whether a mode may come from one passage to another by ways that are open to everybody of it, without turning around:
- * a plain search through the map as it stands.
+ * Whether a mode can get from one passage to another without a U-turn, by ways that are open to all of its vehicles. It is
+ * a plain search over the map.
  */
 export function canAvoid(checker: LegalityChecker, lenient: Judge, from: Passage, to: Passage): boolean {
   const judge = lenient.strict()

@@ -62,7 +62,7 @@ export class Judge {
     return this.#verdict(`access ${direction}`, way, (at) => wayAccess(way.tags, at, direction, this.#country))
   }
 
-  /** The same by what holds at all hours, for all sizes and any number of people. */
+  /** The same by rules that hold at all hours, for all sizes and any number of people. */
   lasting(way: MapWay, direction: Direction): Verdict {
     if (Object.keys(way.tags).some((key) => key.startsWith('hov'))) return 'open'
     return this.#verdict(`lasting ${direction}`, way, (at) =>

@@ -8,13 +8,13 @@ export interface Restriction {
   readonly id: number
   readonly from: readonly number[]
   readonly to: readonly number[]
-  /** Exactly one of the two is there. */
+  /** Exactly one of the two exists. */
   readonly viaNode: number | null
   readonly viaWays: readonly number[]
   readonly tags: OsmTags
 }
 
-/** Reads a relation as a restriction; null when it is none, or its members are not those of one. */
+/** Reads a relation as a restriction; null if it is not one or its members are invalid. */
 export function readRestriction({ id, tags = {}, members }: OsmRelation): Restriction | null {
   if (tags.type !== 'restriction' || tags.day_on !== undefined || tags.hour_on !== undefined) return null
   const ways = (role: string): number[] =>

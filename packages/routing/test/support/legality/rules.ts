@@ -65,7 +65,7 @@ export function wayAccess(tags: OsmTags, situation: Situation, direction: Direct
 
 function isClosedByClass(tags: OsmTags, mode: Mode, country: string): boolean {
   const { highway } = tags
-  // A way that is no road is one for those only of whom a tag says so; a ferry carries everybody.
+  // A way without `highway` is closed unless a tag opens it; a ferry is open to all modes.
   if (highway === undefined) return tags.route === undefined
   if (CLOSED_HIGHWAYS.has(highway)) return true
   const slow = mode === 'bicycle' || mode === 'pedestrian' || mode === 'motor_scooter'
@@ -156,7 +156,7 @@ export function isAgainstOneway(tags: OsmTags, situation: Situation, direction: 
   }
   const said = onewayFor(tags, situation)
   if (said !== 'neither' && said !== opposite(direction)) return false
-  // Keys such as `moped:backward` let in who is not of a car or a lorry.
+  // Keys such as `moped:backward` open a way to modes other than cars and lorries.
   const own = mode === 'auto' || mode === 'truck' ? [] : KEYS[mode].slice(mode === 'bicycle' ? 2 : 3)
   const backKeys = own.flatMap((key) => [`${key}:backward`, `${key}:backward:conditional`])
   if (backKeys.some((key) => tags[key] !== undefined && tags[key] !== 'no')) return false

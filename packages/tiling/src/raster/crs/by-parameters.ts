@@ -99,7 +99,7 @@ function projectionOf(numbers: GeoNumbers): Built {
   if (utm !== null) {
     return { definition: `+proj=utm +zone=${Number(utm[2])}${utm[1] === '1' ? ' +south' : ''}${toMeter}` }
   }
-  if (projection !== USER_DEFINED) return { why: `its projection is named by the code ${projection} alone` }
+  if (projection !== USER_DEFINED) return { why: `its projection has only the code ${projection}` }
   const read: Read = (...keys) => keys.map((key) => numbers[key]).find((value) => value !== undefined)
   const method = numbers[KEY.method] ?? 0
   if (method === POLAR && Math.abs(lat(read)) !== 90 && scale(read) !== 1) {

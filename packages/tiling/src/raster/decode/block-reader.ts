@@ -40,7 +40,7 @@ export function createBlockReader(options: BlockReaderOptions): BlockReader {
   const samplesPerBlock = level.blockWidth * level.blockHeight * (level.planar ? 1 : level.samplesPerPixel)
   const blockBytes = samplesPerBlock * SAMPLE_BYTES[level.sampleType]
   const maxSize = Math.max(1, cacheBytes)
-  // A block that is larger than the cache fills it alone.
+  // A block larger than the cache is its only entry.
   const sizeCalculation = ({ byteLength }: Samples) => Math.min(byteLength, maxSize)
   const cache = new LRUCache<number, Samples>({ maxSize, sizeCalculation })
   const keep = (index: number, samples: Samples): Samples => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import * as browser from './platform.browser.ts'
 import * as node from './platform.ts'
 
-// Blocks of few and of many bytes, which compress well and not at all.
+// Small and large blocks, compressible and incompressible.
 const BLOCKS = [new Uint8Array(1), new Uint8Array(300_000), randomBytes(70_000), Buffer.from('terrane '.repeat(9000))]
 
 describe.each([

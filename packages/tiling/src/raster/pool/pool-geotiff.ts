@@ -17,7 +17,7 @@ export interface PoolRequest {
 }
 
 /**
- * An empty pool for a raster, and the rule with nodata as its samples hold it.
+ * Makes an empty pool for a raster, and converts the nodata value of the rule to the sample type.
  *
  * @throws BAND_OUT_OF_RANGE, UNSUPPORTED_LAYOUT
  */

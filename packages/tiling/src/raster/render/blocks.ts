@@ -23,7 +23,7 @@ export type BlockCache = LRUCache<string, Samples>
 /** @param maxBytes memory for decoded blocks; the least recently used ones are evicted */
 export function createBlockCache(maxBytes: number): BlockCache {
   const maxSize = Math.max(1, maxBytes)
-  // A block that is larger than the cache fills it alone.
+  // A block larger than the cache is its only entry.
   return new LRUCache({ maxSize, sizeCalculation: ({ byteLength }) => Math.min(byteLength, maxSize) })
 }
 

@@ -51,7 +51,7 @@ export const mosaicTooDense = defineError(
   'MOSAIC_TOO_DENSE',
   'too_large',
   (f: { layers: number; limit: number }) =>
-    `${f.layers} rasters of the collection lie in this view; ${f.limit} are read.`,
+    `${f.layers} rasters of the collection are in this view; the limit is ${f.limit}.`,
   () => ({ hint: 'Zoom in, or name fewer of them with since, until and sources.' }),
 )
 
@@ -59,7 +59,7 @@ export const mosaicMixed = defineError(
   'MOSAIC_MIXED',
   'invalid',
   () => 'Rasters of the collection differ in their bands, data types, scales or palettes.',
-  () => ({ hint: 'Name alike ones with sources, or draw one: url=embeddings://{table}/{number}.' }),
+  () => ({ hint: 'Select similar rasters with sources, or draw one: url=embeddings://{table}/{number}.' }),
 )
 
 export const expressionUnreadable = defineError(
@@ -100,6 +100,6 @@ export const crsWithoutCode = defineError(
 export const areaOutsideCrs = defineError(
   'AREA_OUTSIDE_CRS',
   'invalid',
-  (f: { crs: string }) => `The area has no place in ${f.crs}.`,
+  (f: { crs: string }) => `The area has no coordinates in ${f.crs}.`,
   () => ({ hint: 'Ask for a smaller area, or for another dst_crs.' }),
 )

@@ -7,7 +7,7 @@ export interface GridSteps {
   readonly down: number
 }
 
-/** Mean steps over the view's pixels that are inside of a level, as in GDAL 3.12; 1 without such pixels. */
+/** Mean distance in the level between neighbouring pixels of the view, as in GDAL 3.12; 1 outside of the level. */
 export function stepsOf({ xy, width, height }: SourceGrid, { factorX, factorY, level }: ChosenLevel): GridSteps {
   let [across, down, count] = [0, 0, 0]
   const row = 2 * width

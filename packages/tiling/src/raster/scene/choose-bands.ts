@@ -247,7 +247,7 @@ function chooseMask(item: StacItem, { asset, values, bits }: MaskChoice): NonNul
   const isStated = (values?.length ?? 0) + (bits?.length ?? 0) > 0
   if (!isStated && !known) {
     throw sceneUnusable({
-      why: `nothing says which values of ${asset} are to be left out (send maskValues or maskBits)`,
+      why: `the values of ${asset} that mark invalid pixels are not known (send maskValues or maskBits)`,
     })
   }
   return {

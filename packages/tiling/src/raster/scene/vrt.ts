@@ -202,7 +202,7 @@ function rectOf(node: XmlNode, name: string): PixelRect | null {
     Number(found.attributes[key] ?? Number.NaN),
   )
   if (![x, y, width, height].every((value) => Number.isFinite(value) && Math.abs(value as number) <= MAX_SIDE)) {
-    throw vrtUnusable({ why: `a ${name} is no rectangle` })
+    throw vrtUnusable({ why: `a ${name} is not a rectangle` })
   }
   return { x: x as number, y: y as number, width: width as number, height: height as number }
 }

@@ -43,7 +43,7 @@ export async function describeZarr(folder: string, zarr: ZarrRaster): Promise<Ra
   }
 }
 
-/** Fields of GeoTIFFs alone. */
+/** Values of the fields that only GeoTIFFs have. */
 const NOT_OF_ZARR = {
   compression: 'none',
   predictor: 1,

@@ -49,7 +49,7 @@ const USUAL = ['embeddings', 'embedding', 'vectors']
 const NAME = /^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,100}$/
 
 /**
- * Finds the array of vectors in a store, its coordinates and its georeference, by metadata alone.
+ * Finds the array of vectors in a store, its coordinates and its georeference; reads only metadata.
  *
  * @throws ZARR_UNUSABLE
  */
@@ -157,7 +157,7 @@ async function siblingOf(store: ZarrStore, group: string, name: string | undefin
   return node?.kind === 'array' ? node : null
 }
 
-/** An array of texts is not read, and is no obstacle. */
+/** An array of texts is skipped. */
 function ignoreUnusable(error: unknown): null {
   if (fieldsOf(error)['code'] === 'ZARR_UNUSABLE') return null
   throw error

@@ -66,7 +66,7 @@ export function epsgOfZarr({ attributes, mapping, vectors }: ZarrRaster): number
 function conventionTransform(attributes: Fields, shape: readonly number[]): Affine | null {
   const numbers = numbersOf(attributes['spatial:transform'] ?? attributes['proj:transform'])
   if (numbers === null) return null
-  // Of another array of the group.
+  // The transform is that of another array of the group.
   const stated = attributes['spatial:shape']
   if (Array.isArray(stated) && stated.join() !== shape.join()) return null
   const [a, b, c, d, e, f] = numbers

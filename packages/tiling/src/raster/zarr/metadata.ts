@@ -36,7 +36,7 @@ export interface ZarrArray {
   readonly attributes: Fields
 }
 
-/** A group or an array. `arrays` are paths of arrays below a group as its consolidated metadata has them, or null. */
+/** A group or an array. `arrays` are the paths of arrays in the consolidated metadata of a group, or null. */
 export type ZarrNode =
   | { readonly kind: 'group'; readonly attributes: Fields; readonly arrays: readonly string[] | null }
   | { readonly kind: 'array'; readonly attributes: Fields; readonly array: ZarrArray }
@@ -192,7 +192,7 @@ function checked(array: ZarrArray): ZarrArray {
     throw zarrUnusable({ why: `its chunks decode to ${bytes} bytes; the limit is ${MAX_CHUNK_BYTES}` })
   }
   if (object.some((size, i) => size % chunk[i]! !== 0))
-    throw zarrUnusable({ why: 'its shards are no multiple of chunks' })
+    throw zarrUnusable({ why: 'its shards are not multiples of its chunks' })
   const chunks = product(object) / product(chunk)
   if (chunks > MAX_SHARD_CHUNKS) {
     throw zarrUnusable({ why: `its shards have ${chunks} chunks; the limit is ${MAX_SHARD_CHUNKS}` })

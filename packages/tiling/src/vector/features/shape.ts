@@ -6,7 +6,7 @@ export type Kind = typeof POINT | typeof LINE | typeof POLYGON
 
 /**
  * One feature's geometry in world coordinates, in buffers that are used again for the next feature: points (one part),
- * lines, or rings without their closing vertex (a ring that is no hole begins a polygon). Neighbouring vertices differ.
+ * lines, or rings without their closing vertex (a ring that is not a hole begins a polygon). Neighbouring vertices differ.
  */
 export class Shape {
   kind: Kind = POINT

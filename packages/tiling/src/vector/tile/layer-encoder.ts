@@ -101,7 +101,7 @@ export class LayerEncoder {
     return tile
   }
 
-  /** The values by type and content, so that neighbours have common prefixes. */
+  /** Order of the values by type and content, so that neighbours share prefixes. */
   #sortValues(): number[] {
     const { bytes } = this.#values
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)

@@ -36,7 +36,7 @@ export function DataPage({ project }: { project: Project }): JSX.Element {
       </div>
       <UploadBox project={project} onArrived={() => setBrought((count) => count + 1)} />
       <Segmented
-        label="What is shown"
+        label="Tables or files"
         value={shown}
         onChange={(value) => navigate(value === 'files' ? `${path}?show=files` : path, { replace: true })}
         options={[

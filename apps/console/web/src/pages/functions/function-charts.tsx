@@ -26,7 +26,7 @@ export function FunctionCharts({ project, name }: { project: Project; name: stri
     <section class="card" aria-labelledby="charts-title">
       <header>
         <h2 id="charts-title">Last hour</h2>
-        <span class="small dim">on the host that answers</span>
+        <span class="small dim">on one functions host</span>
       </header>
       {minutes.problem && <ProblemNotice problem={minutes.problem} onRetry={minutes.reload} />}
       <div class="body charts">

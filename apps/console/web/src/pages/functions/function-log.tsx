@@ -25,7 +25,7 @@ export function FunctionLog({ project, name }: { project: Project; name: string 
     <section class="card" aria-labelledby="log-title">
       <header>
         <h2 id="log-title">Log</h2>
-        <span class="small dim">of the host that answers</span>
+        <span class="small dim">of one functions host</span>
         <input
           class="input fit"
           type="search"

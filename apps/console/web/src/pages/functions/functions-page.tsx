@@ -118,8 +118,8 @@ function BuildProblem(props: { problem: NonNullable<FunctionSummary['problem']>;
           <strong>{problem.message}</strong> <code class="faint">{problem.code}</code>
           <p class="hint">
             {served
-              ? 'The previous version still answers. Fix the files and save them.'
-              : 'No version answers yet. Fix the files and save them.'}
+              ? 'The previous version is still live. Fix the files and save them.'
+              : 'No version is live yet. Fix the files and save them.'}
           </p>
         </div>
       </div>

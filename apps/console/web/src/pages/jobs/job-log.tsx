@@ -33,7 +33,8 @@ export function JobLog({ project, job }: { project: Project; job: Job }): JSX.El
       </ol>
       {dropped > 0 && (
         <p class="body small dim">
-          {formatNumber(dropped)} {dropped === 1 ? 'line was' : 'lines were'} left out: the log of a job is limited.
+          {formatNumber(dropped)} {dropped === 1 ? 'line was' : 'lines were'} left out, because the log of a job is
+          limited.
         </p>
       )}
     </section>

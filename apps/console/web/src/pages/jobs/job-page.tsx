@@ -153,7 +153,7 @@ function Origin({ projectRef, job }: { projectRef: string; job: Job }): JSX.Elem
       )}
       {job.retry_of && (
         <>
-          , another try of <Link href={`${jobs}/${job.retry_of}`}>an earlier job</Link>
+          , a retry of <Link href={`${jobs}/${job.retry_of}`}>an earlier job</Link>
         </>
       )}
     </p>

@@ -165,7 +165,7 @@ function Sources({ sources }: { sources: JobSources }): JSX.Element {
         </div>
       )}
       {unnamed > 0 && (
-        <p class="small dim">{formatNumber(unnamed)} more are in geoembeddings.embedding_sources of the database.</p>
+        <p class="small dim">{formatNumber(unnamed)} more are in the table geoembeddings.embedding_sources.</p>
       )}
     </div>
   )

@@ -44,7 +44,7 @@ export function WebhookForm(props: {
     >
       <div class="body stack">
         <div class="two">
-          <Line label="Address" value={url} onValue={setUrl} type="url" required placeholder={EXAMPLE_URL} />
+          <Line label="URL" value={url} onValue={setUrl} type="url" required placeholder={EXAMPLE_URL} />
           <Line
             label="Description"
             value={description}

@@ -28,7 +28,7 @@ export function WebhooksPage({ project }: { project: Project }): JSX.Element {
         <h1>Webhooks</h1>
       </div>
       <p class="dim lead">
-        Each finished job is posted to your address, signed by the Standard Webhooks specification. A failed delivery is
+        Each finished job is posted to your URL, signed by the Standard Webhooks specification. A failed delivery is
         retried for half a day.
       </p>
       <WebhookForm
@@ -45,7 +45,7 @@ export function WebhooksPage({ project }: { project: Project }): JSX.Element {
       {webhooks.value?.length === 0 && (
         <div class="card">
           <Empty icon="jobs" title="No webhook yet">
-            Get a request at your own address when a job ends.
+            Get a request at your URL when a job ends.
           </Empty>
         </div>
       )}

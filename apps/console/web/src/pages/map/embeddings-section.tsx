@@ -73,7 +73,7 @@ export function EmbeddingsSection(props: EmbeddingsProps): JSX.Element {
           ))}
         </select>
       )}
-      {catalogue.value && table !== null && !entry && <p class="problem">There is no embedding table {table}.</p>}
+      {catalogue.value && table !== null && !entry && <p class="problem">There is no embeddings table {table}.</p>}
       {entry && <Explorer key={entry.table_name} {...props} entry={entry} />}
     </section>
   )
@@ -124,7 +124,7 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
         onVaried={setVaried}
         onLatest={setLatest}
       />
-      {varied && count > MAX_VARIED && <p class="small dim">A varied search returns at most {MAX_VARIED} tiles.</p>}
+      {varied && count > MAX_VARIED && <p class="small dim">A diverse search returns at most {MAX_VARIED} tiles.</p>}
       <BeforeSelect
         tables={(catalogue.value ?? []).filter((other) => comparable(other, entry))}
         before={before}

@@ -70,7 +70,7 @@ export function LayersSection(props: {
       </ul>
       {list?.exists && list.data.length > 0 && (
         <Link class="small" href={archive}>
-          Archive another table
+          Make an archive of another table
         </Link>
       )}
     </section>

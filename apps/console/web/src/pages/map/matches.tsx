@@ -6,8 +6,8 @@ import type { Examples, Match } from '../../lib/embeddings.ts'
 import { SIMILARITY_RAMP } from '../../map/colors.ts'
 
 const EXAMPLE_BUTTONS = [
-  { side: 'like', icon: 'plus', title: 'Also like this one' },
-  { side: 'unlike', icon: 'minus', title: 'Not like this one' },
+  { side: 'like', icon: 'plus', title: 'Add as a similar example' },
+  { side: 'unlike', icon: 'minus', title: 'Add as a different example' },
 ] as const
 /** Number of rows in the list; the map shows all matches. */
 const LISTED = 50
@@ -76,7 +76,7 @@ export function MatchList(props: MatchListProps): JSX.Element {
       </ol>
       {matches.length > LISTED && (
         <p class="small dim">
-          The first {LISTED} of {formatNumber(matches.length)} that are shaded.
+          The first {LISTED} of {formatNumber(matches.length)} coloured tiles.
         </p>
       )}
     </>

@@ -34,14 +34,14 @@ export function QueryForm(props: {
       }}
     >
       <div class="field">
-        <label for="query-id">Like tile</label>
+        <label for="query-id">Similar to tile</label>
         <input
           id="query-id"
           class="input nums"
           pattern="\s*-?\d+\s*(,\s*-?\d+\s*)*"
-          title="Ids of tiles, separated by commas; a minus excludes what looks like that tile"
+          title="Ids of tiles, separated by commas; a minus before an id excludes similar tiles"
           placeholder={
-            from && 'lng' in from ? `${from.lat.toFixed(5)}, ${from.lng.toFixed(5)}` : 'click one, or its id'
+            from && 'lng' in from ? `${from.lat.toFixed(5)}, ${from.lng.toFixed(5)}` : 'click a tile, or enter its id'
           }
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
@@ -53,11 +53,11 @@ export function QueryForm(props: {
       </button>
       <label class="check">
         <input type="checkbox" checked={varied} onChange={(event) => onVaried(event.currentTarget.checked)} />
-        Varied
+        Diverse
       </label>
       <label class="check">
         <input type="checkbox" checked={latest} onChange={(event) => onLatest(event.currentTarget.checked)} />
-        Newest only
+        Newest per place
       </label>
     </form>
   )
@@ -66,7 +66,7 @@ export function QueryForm(props: {
 function CountSelect({ count, onCount }: { count: number; onCount: (count: number) => void }): JSX.Element {
   return (
     <div class="field">
-      <label for="query-count">How many</label>
+      <label for="query-count">Number of results</label>
       <select
         id="query-count"
         class="select"

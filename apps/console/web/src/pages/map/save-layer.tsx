@@ -68,7 +68,7 @@ export function SaveLayer({ projectRef, table, ending, sql, examples }: SaveLaye
             <Button
               kind="small"
               disabled={busy}
-              title="Learns from the examples, and gives each tile the class alike or different"
+              title="Trains a classifier on the examples and gives each tile the class alike or different"
               onClick={() => void run(() => classify(examples))}
             >
               Classify all tiles
@@ -76,7 +76,7 @@ export function SaveLayer({ projectRef, table, ending, sql, examples }: SaveLaye
           )}
         </div>
       )}
-      {busy && <Loading what="Making the layer" />}
+      {busy && <Loading what="Creating the layer" />}
       {problem && <ProblemNotice problem={problem} />}
     </>
   )

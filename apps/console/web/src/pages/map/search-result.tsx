@@ -14,7 +14,7 @@ import { SaveLayer } from './save-layer.tsx'
 
 const UNITS: Readonly<Record<ScoreUnit, string>> = {
   similarity: 'cosine similarity',
-  change_z: 'change against most pairs',
+  change_z: 'robust z-score of the change',
   change_score: 'change, 1 − cosine similarity',
 }
 
@@ -152,7 +152,7 @@ function Shade(props: { map: MapLibreMap | null; hasImagery: boolean; isShown: b
   if (!isShown) return null
   return (
     <div class="field shade">
-      <label for="shade">Shade over the image</label>
+      <label for="shade">Opacity over the image</label>
       <input
         id="shade"
         class="range"

@@ -40,11 +40,11 @@ export function AddLayer(props: {
     <Dialog title="Add a layer" onClose={onClose}>
       <div class="body">
         <h2>Add a layer</h2>
-        <p class="dim small">Tables and rasters of this project. A new file: drop it anywhere on the page.</p>
+        <p class="dim small">Tables and rasters of this project. To add a file, drop it anywhere on the page.</p>
         <TableSearch value={search} onValue={setSearch} />
         {(problem ?? offers.problem) && <ProblemNotice problem={(problem ?? offers.problem)!} />}
         {(busy || (!offers.value && !offers.problem)) && (
-          <Loading what={busy ? 'Looking at all rows' : 'Loading tables'} />
+          <Loading what={busy ? 'Reading all rows' : 'Loading tables'} />
         )}
         <ul class="offers">
           {found.slice(0, MOST_LISTED).map(({ name, label, about, make }) => (

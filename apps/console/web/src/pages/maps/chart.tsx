@@ -119,7 +119,7 @@ function Bars({ kind, name, parts }: { kind: ChartKind; name: string; parts: rea
       <Histogram of={name} bars={bars} width={kind === 'number' ? CHART_PARTS.number : parts.length} />
       <figcaption class="row small dim nums">
         <span>{said(parts[0]!)}</span>
-        <span>most: {formatRows(most)}</span>
+        <span>highest bar: {formatRows(most)}</span>
         <span>{said(parts.at(-1)!)}</span>
       </figcaption>
     </figure>

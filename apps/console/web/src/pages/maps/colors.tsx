@@ -155,10 +155,10 @@ function Manual({
     if (sorted.length > 0) onStarts(sorted)
   }
   return (
-    <Option label="Begin at">
+    <Option label="Lower limits">
       <input
         class="input"
-        aria-label="Numbers at which classes begin"
+        aria-label="Lower limits of the classes"
         value={entered ?? starts.join('  ')}
         onInput={(event) => enter(event.currentTarget.value)}
         onChange={take}

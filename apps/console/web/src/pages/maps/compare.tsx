@@ -77,7 +77,7 @@ export function Compare(props: {
       {mode === 'swipe' && <div class="compare-line" style={{ left: `${at}%` }} />}
       <div class="compare on">
         <Slider
-          label={mode === 'swipe' ? 'Place of the line' : 'Opacity of the left raster'}
+          label={mode === 'swipe' ? 'Position of the divider' : 'Opacity of the left raster'}
           value={at}
           range={[0, 100, 1]}
           onSlide={setAt}

@@ -21,7 +21,7 @@ export function Legend({ layers }: { layers: readonly MapLayer[] }): JSX.Element
   )
 }
 
-/** Whether a legend names the colours besides those of a heat map; areas and lines of a mixed layer are none. */
+/** Whether a legend lists colours; a heat map has them only for the areas and lines of a mixed layer. */
 function hasColors({ draw, geometry, color }: VectorLayer): boolean {
   return draw !== 'heat' || (geometry === 'mixed' && color.by !== 'one')
 }
@@ -57,7 +57,7 @@ function LayerLegend({ layer }: { layer: VectorLayer }): JSX.Element {
       <strong class="small truncate">{title}</strong>
       <span class="small dim truncate">
         {color.property}
-        {filters.length > 0 && ', counted before the filter'}
+        {filters.length > 0 && ', counted without the filter'}
       </span>
       <ul class="legend" aria-label={`Colours by ${color.property}`}>
         {entries.map((entry, i) => (

@@ -144,10 +144,10 @@ function Opens({ map }: { map: MapDocument }): JSX.Element {
         </p>
       )}
       <p class="small">
-        Names and numbers of its legend are public, too. Notes and hidden layers are left out. Later changes are seen by
-        others only once you update the public map.
+        Names and numbers of its legend are public, too. Notes and hidden layers are left out. Others see later changes
+        only after you update the public map.
       </p>
-      {hasRasters && <p class="small">Rasters are seen by others only from a public bucket.</p>}
+      {hasRasters && <p class="small">Others see a raster only if its bucket is public.</p>}
     </>
   )
 }

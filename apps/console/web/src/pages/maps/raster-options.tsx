@@ -16,7 +16,7 @@ const COLORMAPS = ['viridis', 'magma', 'cividis', 'turbo', 'ylgnbu', 'rdbu', 'sp
 const STORED = 'storage://'
 const CHANNELS = ['Red', 'Green', 'Blue']
 const SHOWN = [
-  ['mix', 'Mix of three bands'],
+  ['mix', 'Three bands (RGB)'],
   ['one', 'One band'],
 ] as const
 
@@ -98,8 +98,8 @@ function Band({ layer, at, info, onChange }: RasterProps & { at: number; info: R
       <Choice label={channel} value={String(bands[at])} options={options} onChoose={choose} />
       {stretch.length > 0 && (
         <>
-          <NumberInput label={`${channel}, darkest`} value={dark} onNumber={(value) => set([value, bright])} />
-          <NumberInput label={`${channel}, brightest`} value={bright} onNumber={(value) => set([dark, value])} />
+          <NumberInput label={`${channel}, minimum`} value={dark} onNumber={(value) => set([value, bright])} />
+          <NumberInput label={`${channel}, maximum`} value={bright} onNumber={(value) => set([dark, value])} />
         </>
       )}
     </Option>

@@ -37,7 +37,7 @@ export function RowPanel(props: PanelProps): JSX.Element {
     <details class="row-panel" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary class="small">
         Rows of {layer.title}
-        {layer.filters.length > 0 && ', filtered as the layer is'}
+        {layer.filters.length > 0 && ', with the filters of the layer'}
       </summary>
       {isOpen && <Segmented label="Show as" value={shown} options={SHOWN} onChange={setShown} />}
       {isOpen && (shown === 'rows' ? <Rows {...props} /> : <Chart {...props} />)}

@@ -41,8 +41,8 @@ export function SavePage(props: {
       <div class="body">
         <h2>Save as static page</h2>
         <p class="small">
-          A zip with a page, MapLibre, and the visible layers with the basemap as PMTiles, as they are drawn now. Unpack
-          it on any web host. It needs neither this server nor a key, and it does not change with the tables.
+          A zip with a web page, MapLibre, and the visible layers and basemap as PMTiles. Unpack it on any web host. It
+          needs neither this server nor a key. Later changes of the tables do not appear in it.
         </p>
         <p class="small">
           Everyone who can open the page can read all columns of its layers, and rows that a filter hides.
@@ -51,7 +51,7 @@ export function SavePage(props: {
         {busy && (
           <Loading
             what={
-              progress ? `${progress.title}: ${formatNumber(progress.tiles)} tiles, zoom ${progress.zoom}` : 'Beginning'
+              progress ? `${progress.title}: ${formatNumber(progress.tiles)} tiles, zoom ${progress.zoom}` : 'Starting'
             }
           />
         )}
@@ -61,7 +61,7 @@ export function SavePage(props: {
             {page.coarse.map(({ title, zoom }) =>
               zoom === null
                 ? ` ${title} is left out, because it has too many tiles.`
-                : ` ${title} is as detailed as zoom ${zoom} shows it.`,
+                : ` ${title} has no more detail than at zoom ${zoom}.`,
             )}
           </p>
         )}

@@ -59,7 +59,7 @@ export function useCells(ref: string, table: string, onChanged: () => void): Cel
         </Button>
       )}
       {about.value && key.length === 0 && (
-        <span class="small dim">Only rows of a table of public that has a primary key are changed here.</span>
+        <span class="small dim">Only tables of the schema public with a primary key can be edited.</span>
       )}
     </>
   )

@@ -26,7 +26,7 @@ export function PlaceSearch(props: { projectRef: string; onPlace: (place: Place)
           class="input"
           type="search"
           aria-label="Find a place by its name"
-          placeholder="Name of a street, a shop, a place"
+          placeholder="Name of a street, shop or place"
           maxLength={200}
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
@@ -61,6 +61,6 @@ function summaryOf(places: number, tables: number): string {
   if (tables === 0) return 'No table has names to search. Import map data first.'
   const where = tables === 1 ? 'one table' : `${tables} tables`
   return places === 0
-    ? `Nothing in ${where} of the project has this name.`
-    : `${places} among the names in ${where} of the project.`
+    ? `No place in ${where} of the project has this name.`
+    : `${places} found in ${where} of the project.`
 }

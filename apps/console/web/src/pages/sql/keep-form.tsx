@@ -7,7 +7,7 @@ import { keepQuery, keepTable, type Statement } from '../../lib/sql.ts'
 import { formatNumber } from '../../lib/format.ts'
 import { useAction } from '../../lib/use-action.ts'
 
-/** Stores the rows of a statement as a table, or the statement itself as a query that is run anew each time. */
+/** Stores the rows of a statement as a table, or the statement itself as a query that runs at each call. */
 export function KeepForm(props: {
   project: Project
   statement: Statement
@@ -53,7 +53,7 @@ export function KeepForm(props: {
       </Button>
       <Button
         disabled={busy || name === ''}
-        title="Runs anew each time: a function with the parameters, and a view with their values of now"
+        title="Saves the query as a function with parameters and as a view with their current values"
         onClick={() => void run(() => keep(asQuery))}
       >
         Keep the query

@@ -71,9 +71,7 @@ function Tables(props: {
     <div class="card body sql-question">
       {problem && <ProblemNotice problem={problem} />}
       {!problem && !both.value && tables.value?.length !== 0 && <Loading what="Loading tables" />}
-      {tables.value && names.length === 0 && (
-        <p class="dim">No table that this question needs. Drop a file on the page.</p>
-      )}
+      {tables.value && names.length === 0 && <p class="dim">No table fits this question. Drop a file on the page.</p>}
       {names.length > 0 && (
         <>
           <Option label={saidTable}>

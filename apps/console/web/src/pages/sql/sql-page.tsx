@@ -51,7 +51,7 @@ export function SqlPage({ project }: { project: Project }): JSX.Element {
           <button type="submit" class="button primary" disabled={busy || isEmpty} title="Ctrl+Enter">
             <Icon name="play" /> Run
           </button>
-          <span class="dim small">Reads only, as the service role: at most 1,000 rows.</span>
+          <span class="dim small">Read-only, as the service role; at most 1,000 rows.</span>
         </div>
       </form>
       {problem && <ProblemNotice problem={problem} />}
@@ -112,7 +112,7 @@ function Result({ project, result }: { project: Project; result: SqlResult }): J
         </h2>
         <span
           class="dim small nums"
-          title="What the planner expects before the statement runs; the cost is in its own units"
+          title="Estimate of the query planner before the statement runs; the cost is in planner units"
         >
           Estimated cost {formatNumber(Math.round(estimate.cost))} for {counted(estimate.rows)}
         </span>

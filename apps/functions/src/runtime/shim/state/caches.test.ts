@@ -56,7 +56,7 @@ test('each of many addresses and variants is found, and none stays in a cache th
   const asked = Array.from({ length: 600 }, (_, n) => `${AT}${n}?${'x'.repeat(n === 0 ? 100_000 : 1)}`)
   for (const url of asked) await cache.put(url, new Response(url))
   for (const url of asked) expect(await (await cache.match(url))?.text()).toBe(url)
-  // Among so many answers, some keys begin with the byte 0xff.
+  // Among this many answers, some keys begin with the byte 0xff.
   const languages = Array.from({ length: 600 }, (_, n) => new Request(`${AT}vary${n}`, { headers: { a: `${n}` } }))
   for (const request of languages) await cache.put(request, new Response('', { headers: { vary: 'A' } }))
   for (const request of languages) expect(await cache.match(request)).toBeDefined()

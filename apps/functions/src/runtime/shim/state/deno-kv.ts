@@ -174,7 +174,7 @@ export class Kv {
   }
 }
 
-/** Operations that are done together, or not at all. */
+/** Operations of one transaction. */
 class Atomic {
   readonly #store: Store
   readonly #clone: Clone

@@ -54,7 +54,7 @@ describe('a mask', () => {
   test('of another name needs its values', () => {
     const problem = {
       code: 'SCENE_UNUSABLE',
-      errors: [{ path: '/mask/maskValues', message: 'is needed, or maskBits' }],
+      errors: [{ path: '/mask/maskValues', message: 'this or maskBits is needed' }],
     }
     expect(() => maskOf('clouds.tif')).toThrow(expect.objectContaining(problem) as Error)
     expect(maskOf('clouds.tif', { maskBits: [1] })).toMatchObject({ values: [], bits: [1] })

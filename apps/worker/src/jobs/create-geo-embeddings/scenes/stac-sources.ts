@@ -61,7 +61,7 @@ function checkFields({ items, url, storagePath, search, asset, assets, maskAsset
     throw stacUnusable({ why: 'search needs the url of an API', at: '/stac/search' })
   }
   if (asset !== undefined && assets !== undefined) {
-    throw stacUnusable({ why: 'asset and assets exclude each other', at: '/stac/asset' })
+    throw stacUnusable({ why: 'asset and assets cannot be combined', at: '/stac/asset' })
   }
   if (maskAsset === undefined && (stac.maskValues ?? stac.maskBits) !== undefined) {
     throw stacUnusable({ why: 'maskValues and maskBits need a maskAsset', at: '/stac/maskAsset' })
@@ -119,7 +119,10 @@ function rasterOf(value: unknown, index: number, { stac, base, at, channels }: I
   const fileFor = (href: string): Pick<SceneAsset, 'geotiffPath' | 'storagePath'> => {
     const file = fileNear(href, place, 'address')
     if (file === null) {
-      throw stacUnusable({ why: `item ${item.id} has the address ${href.slice(0, 200)}, which is no https URL`, at })
+      throw stacUnusable({
+        why: `item ${item.id} has the address ${href.slice(0, 200)}, which is not an https URL`,
+        at,
+      })
     }
     if (file.kind === 'storage') return { storagePath: { bucket: file.bucket, path: file.path } }
     return { geotiffPath: file.kind === 'url' ? file.url : file.path }

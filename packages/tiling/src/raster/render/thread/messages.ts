@@ -33,11 +33,11 @@ export interface BoxArea {
   /** Null for the resolution of the raster within `maxSize`. */
   readonly size: WantedSize | null
   readonly maxSize: number
-  /** Null for all of the box. */
+  /** Outline of the pixels to draw; null for the whole box. */
   readonly shape: Shape | null
 }
 
-/** The whole of a raster. */
+/** A whole raster, scaled to a size. */
 export interface WholeArea {
   readonly type: 'preview'
   readonly maxSize: number

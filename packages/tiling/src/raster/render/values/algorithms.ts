@@ -16,7 +16,7 @@ export interface Algorithm {
   readonly defaults: AlgorithmParameters
   /** Number of bands that it requires; null for any. */
   readonly bands: number | null
-  /** Number of planes of its result; null for as many as it is given. */
+  /** Number of planes of the result; null for as many as in the input. */
   readonly planes: number | null
   /** Margin around a view that it requires, in pixels. */
   readonly margin: number
@@ -230,7 +230,7 @@ export function algorithmFacts(): Readonly<Record<string, AlgorithmFacts>> {
 export interface AlgorithmFacts {
   readonly title: string
   readonly inputs: { readonly nbands: number | null }
-  /** Null for as many as it is given. */
+  /** Null for as many as in the input. */
   readonly outputs: { readonly nbands: number | null }
   readonly parameters: Readonly<Record<string, { readonly default: number }>>
 }
@@ -242,7 +242,9 @@ export function findAlgorithm(
 ): { readonly algorithm: Algorithm; readonly parameters: AlgorithmParameters } {
   const algorithm = Object.hasOwn(ALGORITHMS, name) ? ALGORITHMS[name] : undefined
   if (!algorithm) {
-    throw algorithmUnreadable({ why: `${name} is none; there are ${Object.keys(ALGORITHMS).join(', ')}` })
+    throw algorithmUnreadable({
+      why: `there is no algorithm ${name}; available are ${Object.keys(ALGORITHMS).join(', ')}`,
+    })
   }
   const strange = Object.keys(told).find((key) => !Object.hasOwn(algorithm.defaults, key))
   if (strange !== undefined) {

@@ -28,7 +28,7 @@ function nextOperation(words: string[]): Operation {
     const proportion = numberOf(words.shift(), 0)
     return (rgb) => saturate(rgb, proportion)
   }
-  if (name !== 'gamma' && name !== 'sigmoidal') throw formulaUnreadable({ why: `${name} is no operation` })
+  if (name !== 'gamma' && name !== 'sigmoidal') throw formulaUnreadable({ why: `${name} is not an operation` })
   const letters = words.shift() ?? ''
   if (!/^[rgb]{1,3}$/i.test(letters)) throw formulaUnreadable({ why: `${name} wants bands such as RGB` })
   const channels = [...new Set(Array.from(letters.toLowerCase(), (letter) => 'rgb'.indexOf(letter)))]
