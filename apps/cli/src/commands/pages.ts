@@ -1,4 +1,5 @@
-import { ask, type Connection } from '../connection.ts'
+import { ask, connect, type Connection } from '../connection.ts'
+import { printOne } from '../output.ts'
 import { ofProject } from './job-log.ts'
 
 /** The query that names the project of a connection, if it has one. */
@@ -16,5 +17,24 @@ export async function pagesOf<T>(connection: Connection, path: string): Promise<
     found.push(...page.data)
     cursor = page.next_cursor ?? null
     if (cursor === null) return found
+  }
+}
+
+/** Options of every command on a record of the worker. */
+export interface RecordOptions {
+  readonly profile?: string
+  readonly json?: boolean
+}
+
+/** An action that changes a record of a list of the worker and prints its id; without a change it deletes it. */
+export function onRecord(
+  path: string,
+  change: { readonly paused: boolean } | null,
+): (id: string, options: RecordOptions) => Promise<void> {
+  return async (id, { profile, json }) => {
+    const connection = await connect(profile)
+    const request = change ? { method: 'PATCH', body: JSON.stringify(change) } : { method: 'DELETE' }
+    await ask(connection, `${path}/${encodeURIComponent(id)}${projectQuery(connection)}`, request)
+    printOne({ id, ...change }, id, json)
   }
 }
