@@ -1,10 +1,10 @@
 import { Option, type Command } from 'commander'
 import { ask, connect } from '../connection.ts'
 import { note, printList, printOne, type Shown, countOf } from '../output.ts'
-import { onProject } from '../run-task.ts'
-import { onRecord, pagesOf, projectQuery, type RecordOptions } from './pages.ts'
+import { onProject, type ProjectOptions } from '../run-task.ts'
+import { onRecord, pagesOf, projectQuery } from './pages.ts'
 
-interface Options extends RecordOptions {
+interface Options extends ProjectOptions {
   readonly on?: readonly string[]
   readonly columns?: readonly string[]
   readonly where?: readonly string[]

@@ -1,5 +1,6 @@
 import { ask, connect, type Connection } from '../connection.ts'
 import { printOne } from '../output.ts'
+import type { ProjectOptions } from '../run-task.ts'
 import { ofProject } from './job-log.ts'
 
 /** The query that names the project of a connection, if it has one. */
@@ -20,17 +21,11 @@ export async function pagesOf<T>(connection: Connection, path: string): Promise<
   }
 }
 
-/** Options of every command on a record of the worker. */
-export interface RecordOptions {
-  readonly profile?: string
-  readonly json?: boolean
-}
-
 /** An action that changes a record of a list of the worker and prints its id; without a change it deletes it. */
 export function onRecord(
   path: string,
   change: { readonly paused: boolean } | null,
-): (id: string, options: RecordOptions) => Promise<void> {
+): (id: string, options: ProjectOptions) => Promise<void> {
   return async (id, { profile, json }) => {
     const connection = await connect(profile)
     const request = change ? { method: 'PATCH', body: JSON.stringify(change) } : { method: 'DELETE' }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { connect } from '../connection.ts'
 import { printList, type Shown } from '../output.ts'
-import { onProject } from '../run-task.ts'
-import { onRecord, pagesOf, type RecordOptions } from './pages.ts'
+import { onProject, type ProjectOptions } from '../run-task.ts'
+import { onRecord, pagesOf } from './pages.ts'
 
 const PATH = '/worker/schedules'
 
@@ -23,7 +23,7 @@ export function scheduleCommands(program: Command): void {
   )
 }
 
-async function list({ profile, json }: RecordOptions): Promise<void> {
+async function list({ profile, json }: ProjectOptions): Promise<void> {
   const found = await pagesOf<Shown>(await connect(profile), PATH)
   printList(found, ['id', 'taskName', 'name', 'cron', 'timeZone', 'paused', 'next_run_at', 'skipped'], json)
 }

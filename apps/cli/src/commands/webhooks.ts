@@ -2,13 +2,13 @@ import { Option, type Command } from 'commander'
 import { TASK_NAMES } from '@terrane/client'
 import { ask, connect } from '../connection.ts'
 import { note, printList, printOne, type Shown } from '../output.ts'
-import { onProject } from '../run-task.ts'
+import { onProject, type ProjectOptions } from '../run-task.ts'
 import { targetOf } from './hooks.ts'
-import { onRecord, pagesOf, projectQuery, type RecordOptions } from './pages.ts'
+import { onRecord, pagesOf, projectQuery } from './pages.ts'
 
 const PATH = '/worker/webhooks'
 
-interface Options extends RecordOptions {
+interface Options extends ProjectOptions {
   readonly task?: readonly string[]
   readonly status?: readonly string[]
 }
