@@ -1,4 +1,3 @@
-import { PROJECT_REF_PATTERN } from '@terrane/contracts/names'
 import { AwsVariables, Setting, readSettings, type Config } from '@terrane/service'
 import { Type } from 'typebox'
 import { DEFAULT_IMPORT_HOSTS } from '@terrane/bundler'
@@ -23,11 +22,7 @@ const variables = {
     Setting.Secret('32 bytes as hex or base64; seals the secrets of functions. Required in shared mode.'),
   ),
 
-  TERRANE_PROJECT_REF: Type.String({
-    default: 'local',
-    pattern: PROJECT_REF_PATTERN,
-    description: 'Local mode: the project.',
-  }),
+  TERRANE_PROJECT_REF: Setting.ProjectRef('Local mode: the project.'),
   TERRANE_PROJECT_URL: Type.String({
     default: 'http://127.0.0.1:8000',
     pattern: '^https?://',

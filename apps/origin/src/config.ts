@@ -1,4 +1,3 @@
-import { PROJECT_REF_PATTERN } from '@terrane/contracts/names'
 import { AwsVariables, Setting, readSettings, type Config } from '@terrane/service'
 import { Type } from 'typebox'
 
@@ -8,17 +7,8 @@ const url = (what: string) =>
 const variables = {
   PORT: Setting.Port(8000),
   DATABASE_URL: Setting.Secret("PostgreSQL of the project. The role must be allowed to take the project's roles."),
-  DATABASE_POOL_SIZE: Type.Integer({
-    default: 10,
-    minimum: 1,
-    maximum: 200,
-    description: 'Connections of this process.',
-  }),
-  TERRANE_PROJECT_REF: Type.String({
-    default: 'local',
-    pattern: PROJECT_REF_PATTERN,
-    description: 'The project.',
-  }),
+  DATABASE_POOL_SIZE: Setting.PoolSize(10, 1),
+  TERRANE_PROJECT_REF: Setting.ProjectRef('The project.'),
   TERRANE_JWT_SECRET: Setting.Secret('Verifies tokens of the project and signs storage URLs.', 32),
   TERRANE_CONTROL_DATABASE_URL: Type.Optional(
     Setting.Secret(
@@ -33,10 +23,7 @@ const variables = {
   ),
   TERRANE_ANON_KEY: Type.Optional(Setting.Secret('Without TERRANE_PROJECT_ID: the anon key of the project.')),
   TERRANE_SERVICE_ROLE_KEY: Type.Optional(Setting.Secret('Without TERRANE_PROJECT_ID: its service-role key.')),
-  TERRANE_STORAGE: Type.String({
-    default: 'file:.terrane/storage',
-    description: 'file:{folder} or s3://{bucket}/{prefix}.',
-  }),
+  TERRANE_STORAGE: Setting.Storage(),
   ...AwsVariables,
   TERRANE_DATA_ROOTS: Setting.List(
     'Folders where the sources of embeddings tables lie, comma-separated; the service role sees them as pictures.',

@@ -1,4 +1,3 @@
-import { PROJECT_REF_PATTERN } from '@terrane/contracts/names'
 import { PROVIDERS } from '@terrane/embeddings'
 import { AwsVariables, Setting, readSettings, type Config } from '@terrane/service'
 import { Type } from 'typebox'
@@ -6,18 +5,9 @@ import { Type } from 'typebox'
 const variables = {
   PORT: Setting.Port(3333),
   DATABASE_URL: Setting.Secret('PostgreSQL of the jobs; in local mode also of the project.'),
-  DATABASE_POOL_SIZE: Type.Integer({
-    default: 10,
-    minimum: 2,
-    maximum: 200,
-    description: 'Connections of this process.',
-  }),
+  DATABASE_POOL_SIZE: Setting.PoolSize(10, 2),
   TERRANE_MODE: Type.Enum(['local', 'shared'], { default: 'local', description: 'One project, or a pool for many.' }),
-  TERRANE_PROJECT_REF: Type.String({
-    default: 'local',
-    pattern: PROJECT_REF_PATTERN,
-    description: 'Local mode: the project.',
-  }),
+  TERRANE_PROJECT_REF: Setting.ProjectRef('Local mode: the project.'),
   TERRANE_SERVICE_ROLE_KEY: Type.Optional(
     Setting.Secret('Local mode: the key that callers of the project send; accepted from start on.'),
   ),
@@ -38,10 +28,7 @@ const variables = {
     default: false,
     description: 'Shared mode: accept credentials in projectTarget.',
   }),
-  TERRANE_STORAGE: Type.String({
-    default: 'file:.terrane/storage',
-    description: 'file:{folder} or s3://{bucket}/{prefix}.',
-  }),
+  TERRANE_STORAGE: Setting.Storage(),
   ...AwsVariables,
   TERRANE_DATA_ROOTS: Setting.List('Folders whose files geotiffPath may name, comma-separated.'),
   TERRANE_WORK_DIR: Type.String({ default: '.terrane/work', description: 'Temporary files of running jobs.' }),

@@ -1,3 +1,4 @@
+import { PROJECT_REF_PATTERN } from '@terrane/contracts/names'
 import { IsOptional, Type, type Static, type TObject, type TProperties, type TSchema } from 'typebox'
 
 /** Sections of the settings file: one for all apps, and one for each app. */
@@ -63,8 +64,19 @@ const Texts = (fallback: readonly string[], description: string, formerly: strin
 const Port = (fallback: number) =>
   Type.Integer({ default: fallback, minimum: 0, maximum: 65_535, description: 'Port to listen on.' })
 
+/** Connections of a process to its database. */
+const PoolSize = (fallback: number, minimum: number) =>
+  Type.Integer({ default: fallback, minimum, maximum: 200, description: 'Connections of this process.' })
+
+/** Reference of a project. */
+const ProjectRef = (description: string) => Type.String({ default: 'local', pattern: PROJECT_REF_PATTERN, description })
+
+/** Place of a storage. */
+const Storage = () =>
+  Type.String({ default: 'file:.terrane/storage', description: 'file:{folder} or s3://{bucket}/{prefix}.' })
+
 /** Kinds of settings beside those of TypeBox: `Setting.Count(30, 1, 'Maximum age of jobs, in days.')`. */
-export const Setting = { Secret, List, Count, Texts, Port }
+export const Setting = { Secret, List, Count, Texts, Port, PoolSize, ProjectRef, Storage }
 
 /** Variables of every app. */
 export const ServiceVariables = {
