@@ -124,13 +124,12 @@ const file = {
     'A host that is root runs instances as users from this id on.',
     'TERRANE_FUNCTIONS_FIRST_USER',
   ),
-  limitStatus: Type.Integer({
-    default: 546,
-    minimum: 500,
-    maximum: 599,
-    description: 'Status of FUNCTION_RESOURCE_LIMIT; 503 for proxies that refuse 546.',
-    formerly: 'TERRANE_FUNCTIONS_LIMIT_STATUS',
-  }),
+  limitStatus: Setting.Count(
+    546,
+    [500, 599],
+    'Status of FUNCTION_RESOURCE_LIMIT; 503 for proxies that refuse 546.',
+    'TERRANE_FUNCTIONS_LIMIT_STATUS',
+  ),
   ceilings: Type.Object({
     memory_mb: ceiling('memory_mb', 64, 'MEMORY_MB', 'Ceiling of memory_mb; keep it below 500.'),
     block_ms: ceiling('block_ms', 100, 'BLOCK_MS'),

@@ -31,12 +31,11 @@ const variables = {
   TERRANE_FETCH_ALLOW_HOSTS: Setting.List(
     'Hosts (name or name:port) of such sources that may be private, comma-separated.',
   ),
-  TERRANE_TILE_THREADS: Type.Integer({
-    default: 2,
-    minimum: 1,
-    maximum: 64,
-    description: 'Threads that draw pictures of rasters; each holds up to about 150 MiB.',
-  }),
+  TERRANE_TILE_THREADS: Setting.Count(
+    2,
+    [1, 64],
+    'Threads that draw pictures of rasters; each holds up to about 150 MiB.',
+  ),
   TERRANE_REST_SCHEMAS: Setting.List(
     'Schemas that /rest/v1 exposes; the first is the default.',
     'public,geoembeddings',
@@ -58,14 +57,12 @@ const atOnce = (fallback: number, minimum: number, description: string, formerly
 const file = {
   bodyLimitBytes: Setting.Count(10_485_760, 1024, 'Maximum request body of /rest/v1.', 'TERRANE_BODY_LIMIT_BYTES'),
   maxObjectBytes: Setting.Count(5_368_709_120, 1, 'Maximum object of /storage/v1.', 'TERRANE_STORAGE_MAX_BYTES'),
-  tileMs: Type.Integer({
-    default: 1000,
-    minimum: 0,
-    maximum: 60_000,
-    description:
-      'How long a tile of /vector/v1 is given again to the same caller before the database is asked; 0 = never.',
-    formerly: 'TERRANE_TILE_CACHE_MS',
-  }),
+  tileMs: Setting.Count(
+    1000,
+    [0, 60_000],
+    'How long a tile of /vector/v1 is given again to the same caller before the database is asked; 0 = never.',
+    'TERRANE_TILE_CACHE_MS',
+  ),
   rest: Type.Object({
     timeoutsMs: Type.Object({
       anon: Setting.Count(
