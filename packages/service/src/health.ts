@@ -16,7 +16,7 @@ const Report = Type.Object({ status: Type.String(), checks: Type.Record(Type.Str
 
 type Checks = Readonly<Record<string, ReadinessCheck>>
 
-/** Dependencies of every app: log, metrics and health. */
+/** Dependencies of every app: log, metrics, limits of its edge, and health. */
 export interface AppParts {
   readonly logger: Logger
   readonly registry: Registry

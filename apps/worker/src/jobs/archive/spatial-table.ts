@@ -83,6 +83,7 @@ function attributeOf({ name, type }: ColumnFacts): SpatialTable['attributes'][nu
   return { name, sql: quoteIdentifier(name), type: scanTypeOf(type) }
 }
 
+/** As on every map, but an oid is a number in an archive, also as the id of features. */
 function scanTypeOf(type: string): ScanType {
   return type === 'oid' ? 'int8' : mapTypeOf(type)
 }

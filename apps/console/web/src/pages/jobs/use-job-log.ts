@@ -1,6 +1,6 @@
 import type { JobLog, JobLogLine } from '@terrane/contracts'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { type Problem, get, projectPath, toProblem } from '../../lib/api.ts'
+import { get, projectPath, toProblem, type Problem } from '../../lib/api.ts'
 import type { Job } from '../../lib/jobs.ts'
 
 /** The log of a job; new lines are read whenever its record changes. */

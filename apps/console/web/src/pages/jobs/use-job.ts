@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { type Problem, get, projectPath, toProblem } from '../../lib/api.ts'
+import { get, projectPath, toProblem, type Problem } from '../../lib/api.ts'
 import type { Job } from '../../lib/jobs.ts'
 
 /** Delay before a refused stream is requested again. */
