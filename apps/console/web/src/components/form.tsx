@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 
-type FormProps = Omit<JSX.IntrinsicElements['form'], 'onSubmit'> & { onSubmit: (form: HTMLFormElement) => void }
+type FormProps = Omit<JSX.IntrinsicElements['form'], 'onSubmit' | 'ref'> & { onSubmit: (form: HTMLFormElement) => void }
 
 /** A form that the page handles; the browser sends nothing. */
 export function Form({ onSubmit, ...props }: FormProps): JSX.Element {
