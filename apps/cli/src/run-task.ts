@@ -3,13 +3,17 @@ import type { Command } from 'commander'
 import { ask, connect, type Connection } from './connection.ts'
 import { note, printOne, progressLine, withJson } from './output.ts'
 
-/** Options of every command that runs a task. */
-export interface TaskOptions {
+/** Options of every command on a project. */
+export interface ProjectOptions {
   readonly profile?: string
+  readonly json?: boolean
+}
+
+/** Options of every command that runs a task. */
+export interface TaskOptions extends ProjectOptions {
   readonly watch: boolean
   readonly schedule?: string
   readonly timeZone?: string
-  readonly json?: boolean
 }
 
 /** Adds the options of a project to a command. */

@@ -1,16 +1,6 @@
 import cookie from '@fastify/cookie'
 import type { Keys } from '@terrane/control'
-import {
-  addHealth,
-  addMetrics,
-  createHttp,
-  RateLimits,
-  type EdgeSettings,
-  type Http,
-  type Logger,
-  type ReadinessCheck,
-  type Registry,
-} from '@terrane/service'
+import { addHealth, addMetrics, createHttp, RateLimits, type AppParts, type Http } from '@terrane/service'
 import { basemapRoutes, type OwnBasemap } from './page/basemap.ts'
 import { addSecurityHeaders, allowPublicMap } from './page/headers.ts'
 import { pageRoutes } from './page/page.ts'
@@ -33,18 +23,13 @@ import { webhookRoutes } from './routes/webhooks.ts'
 import { requireProject, requireSession, sessionOf } from './sessions/guard.ts'
 
 /** Everything the app needs; `openDeps` opens it, tests make their own. */
-export interface AppDeps extends SessionDeps {
-  readonly logger: Logger
-  readonly registry: Registry
-  /** Trusted proxies, the key for metrics, and rate limits. */
-  readonly edge: EdgeSettings
+export interface AppDeps extends SessionDeps, AppParts {
   readonly projects: Projects
   /** Issues and revokes the keys of public maps. */
   readonly keys: Pick<Keys, 'issue' | 'revokeLabelled'>
   /** Folder of the built page. */
   readonly pageDir: string
   readonly basemap: OwnBasemap
-  readonly readiness: Readonly<Record<string, ReadinessCheck>>
   readonly bodyLimit: number
 }
 

@@ -1,4 +1,3 @@
-import { PROJECT_REF_PATTERN } from '@terrane/contracts/names'
 import { Setting, readSettings, type Config } from '@terrane/service'
 import { Type } from 'typebox'
 
@@ -7,12 +6,7 @@ const url = (description: string) => Type.Optional(Type.String({ pattern: '^http
 const variables = {
   PORT: Setting.Port(8003),
   DATABASE_URL: Setting.Secret('PostgreSQL of the control plane.'),
-  DATABASE_POOL_SIZE: Type.Integer({
-    default: 5,
-    minimum: 1,
-    maximum: 200,
-    description: 'Connections of this process.',
-  }),
+  DATABASE_POOL_SIZE: Setting.PoolSize(5, 1),
   TERRANE_MODE: Type.Enum(['local', 'shared'], {
     default: 'local',
     description: 'The environment: one project on this machine, or the organizations of a pool.',
@@ -25,11 +19,7 @@ const variables = {
   ),
   TERRANE_ROUTER_URL: url('Host of the router; {it}/routing-engine/v1 is its base.'),
   TERRANE_FUNCTIONS_URL: url('Functions host, for its list and logs. Calls go through the origin of the project.'),
-  TERRANE_PROJECT_REF: Type.String({
-    default: 'local',
-    pattern: PROJECT_REF_PATTERN,
-    description: 'Local mode: the project.',
-  }),
+  TERRANE_PROJECT_REF: Setting.ProjectRef('Local mode: the project.'),
   TERRANE_PROJECT_URL: Type.String({
     default: 'http://127.0.0.1:8000',
     pattern: '^https?://',

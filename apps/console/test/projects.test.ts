@@ -259,6 +259,40 @@ describe(`what the map, the routes and the functions ask for (${testLane()})`, (
     expect(origin.asked[0]?.headers['range']).toBe('bytes=0-3')
   })
 
+  test('HEAD reaches the service as HEAD, and its length comes back; an archive that did not change comes without a body', async () => {
+    origin.answer = (asked, response) => {
+      const isKnown = asked.headers['if-none-match'] === '"1"'
+      if (isKnown) response.writeHead(304, { etag: '"1"' }).end()
+      else response.writeHead(200, { 'content-length': '10', 'content-range': '0-4/5', 'set-cookie': 'a=b' }).end()
+    }
+    const archive = '/api/projects/demo/storage/v1/object/pmtiles/a.pmtiles'
+    const table = '/api/projects/demo/rest/v1/embeddings_catalogue?limit=5'
+    const heads = [
+      await ada.ask('HEAD', archive),
+      await ada.ask('HEAD', table, undefined, { 'accept-profile': 'public' }),
+    ]
+    for (const { status, headers } of heads)
+      expect([status, headers.get('content-length'), headers.get('content-range'), headers.get('set-cookie')]).toEqual([
+        200,
+        '10',
+        '0-4/5',
+        null,
+      ])
+    const known = await ada.ask('GET', archive, undefined, { 'if-none-match': '"1"' })
+    expect([known.status, known.headers.get('etag'), await known.text()]).toEqual([304, '"1"', ''])
+    await ada.ask('HEAD', '/api/projects/demo/jobs/osmImportArea/7')
+    await ada.ask('HEAD', '/api/projects/demo/tables')
+    expect([...origin.asked, ...worker.asked].map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'HEAD /storage/v1/object/pmtiles/a.pmtiles',
+      'HEAD /rest/v1/embeddings_catalogue?limit=5',
+      'GET /storage/v1/object/pmtiles/a.pmtiles',
+      'POST /rest/v1/rpc/list_tables',
+      'HEAD /jobs/osmImportArea/7?projectRef=demo',
+    ])
+    expect(origin.asked[1]?.headers).toMatchObject({ apikey: SERVICE_KEY, 'accept-profile': 'geoembeddings' })
+    expect(origin.asked[1]?.headers['cookie']).toBeUndefined()
+  })
+
   test('the layers are the archives of bucket pmtiles, and a missing bucket is said', async () => {
     origin.answer = ({ method }, response) =>
       method === 'GET'

@@ -1,30 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import {
-  addHealth,
-  addMetrics,
-  addOpenApi,
-  createHttp,
-  onWebSocket,
-  type EdgeSettings,
-  type Http,
-  type Logger,
-  type ReadinessCheck,
-  type Registry,
-} from '@terrane/service'
+import { addHealth, addMetrics, addOpenApi, createHttp, onWebSocket, type AppParts, type Http } from '@terrane/service'
 import { controlRoutes } from './control/control.ts'
 import type { ControlDeps } from './control/control-deps.ts'
 import type { Gateway } from './gateway/gateway.ts'
 import { PREFIX, originForm } from './gateway/target.ts'
 
 /** Everything the app needs; `openDeps` opens it, tests make their own. */
-export interface AppDeps {
-  readonly logger: Logger
-  readonly registry: Registry
-  /** Trusted proxies, the key for metrics, and rate limits. */
-  readonly edge: EdgeSettings
+export interface AppDeps extends AppParts {
   readonly gateway: Gateway
   readonly control: ControlDeps
-  readonly readiness: Readonly<Record<string, ReadinessCheck>>
 }
 
 /** Longest time for a bundle to arrive; bodies of functions have a time of their own. */

@@ -1,4 +1,3 @@
-import { PROJECT_REF_PATTERN } from '@terrane/contracts/names'
 import { AwsVariables, Setting, readSettings, type Config } from '@terrane/service'
 import { Type } from 'typebox'
 import { DEFAULT_IMPORT_HOSTS } from '@terrane/bundler'
@@ -23,11 +22,7 @@ const variables = {
     Setting.Secret('32 bytes as hex or base64; seals the secrets of functions. Required in shared mode.'),
   ),
 
-  TERRANE_PROJECT_REF: Type.String({
-    default: 'local',
-    pattern: PROJECT_REF_PATTERN,
-    description: 'Local mode: the project.',
-  }),
+  TERRANE_PROJECT_REF: Setting.ProjectRef('Local mode: the project.'),
   TERRANE_PROJECT_URL: Type.String({
     default: 'http://127.0.0.1:8000',
     pattern: '^https?://',
@@ -129,13 +124,12 @@ const file = {
     'A host that is root runs instances as users from this id on.',
     'TERRANE_FUNCTIONS_FIRST_USER',
   ),
-  limitStatus: Type.Integer({
-    default: 546,
-    minimum: 500,
-    maximum: 599,
-    description: 'Status of FUNCTION_RESOURCE_LIMIT; 503 for proxies that refuse 546.',
-    formerly: 'TERRANE_FUNCTIONS_LIMIT_STATUS',
-  }),
+  limitStatus: Setting.Count(
+    546,
+    [500, 599],
+    'Status of FUNCTION_RESOURCE_LIMIT; 503 for proxies that refuse 546.',
+    'TERRANE_FUNCTIONS_LIMIT_STATUS',
+  ),
   ceilings: Type.Object({
     memory_mb: ceiling('memory_mb', 64, 'MEMORY_MB', 'Ceiling of memory_mb; keep it below 500.'),
     block_ms: ceiling('block_ms', 100, 'BLOCK_MS'),

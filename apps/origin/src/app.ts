@@ -14,11 +14,8 @@ import {
   RateLimits,
   credentialOf,
   rateSubject,
-  type EdgeSettings,
+  type AppParts,
   type Http,
-  type Logger,
-  type ReadinessCheck,
-  type Registry,
 } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 import { authNotOffered } from './auth-not-offered.ts'
@@ -38,13 +35,9 @@ import type { StorageDeps } from './storage/access.ts'
 import { storageRoutes } from './storage/storage-app.ts'
 
 /** Everything the app needs; `openDeps` opens it, tests make their own. */
-export interface AppDeps {
-  readonly logger: Logger
+export interface AppDeps extends AppParts {
   /** Cache time of a table's tile for the same caller, in milliseconds. */
   readonly tileMs: number
-  readonly registry: Registry
-  /** Trusted proxies and rate limits. */
-  readonly edge: EdgeSettings
   readonly verify: Verify
   /** Verifies publishable keys only; when absent, no URL may contain a key. */
   readonly verifyPublishable?: Verify
@@ -57,9 +50,8 @@ export interface AppDeps {
   readonly functionsOwnOrigin: boolean
   /** Origins that browsers may call from; `*` for all. */
   readonly corsOrigins: readonly string[]
-  readonly readiness: Readonly<Record<string, ReadinessCheck>>
   /** Readiness checks of single parts; only the part answers 503 while its check fails. */
-  readonly partsReady: Readonly<Record<string, ReadinessCheck>>
+  readonly partsReady: AppParts['readiness']
   readonly bodyLimit: number
 }
 

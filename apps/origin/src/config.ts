@@ -1,4 +1,3 @@
-import { PROJECT_REF_PATTERN } from '@terrane/contracts/names'
 import { AwsVariables, Setting, readSettings, type Config } from '@terrane/service'
 import { Type } from 'typebox'
 
@@ -8,17 +7,8 @@ const url = (what: string) =>
 const variables = {
   PORT: Setting.Port(8000),
   DATABASE_URL: Setting.Secret("PostgreSQL of the project. The role must be allowed to take the project's roles."),
-  DATABASE_POOL_SIZE: Type.Integer({
-    default: 10,
-    minimum: 1,
-    maximum: 200,
-    description: 'Connections of this process.',
-  }),
-  TERRANE_PROJECT_REF: Type.String({
-    default: 'local',
-    pattern: PROJECT_REF_PATTERN,
-    description: 'The project.',
-  }),
+  DATABASE_POOL_SIZE: Setting.PoolSize(10, 1),
+  TERRANE_PROJECT_REF: Setting.ProjectRef('The project.'),
   TERRANE_JWT_SECRET: Setting.Secret('Verifies tokens of the project and signs storage URLs.', 32),
   TERRANE_CONTROL_DATABASE_URL: Type.Optional(
     Setting.Secret(
@@ -33,10 +23,7 @@ const variables = {
   ),
   TERRANE_ANON_KEY: Type.Optional(Setting.Secret('Without TERRANE_PROJECT_ID: the anon key of the project.')),
   TERRANE_SERVICE_ROLE_KEY: Type.Optional(Setting.Secret('Without TERRANE_PROJECT_ID: its service-role key.')),
-  TERRANE_STORAGE: Type.String({
-    default: 'file:.terrane/storage',
-    description: 'file:{folder} or s3://{bucket}/{prefix}.',
-  }),
+  TERRANE_STORAGE: Setting.Storage(),
   ...AwsVariables,
   TERRANE_DATA_ROOTS: Setting.List(
     'Folders where the sources of embeddings tables lie, comma-separated; the service role sees them as pictures.',
@@ -44,12 +31,11 @@ const variables = {
   TERRANE_FETCH_ALLOW_HOSTS: Setting.List(
     'Hosts (name or name:port) of such sources that may be private, comma-separated.',
   ),
-  TERRANE_TILE_THREADS: Type.Integer({
-    default: 2,
-    minimum: 1,
-    maximum: 64,
-    description: 'Threads that draw pictures of rasters; each holds up to about 150 MiB.',
-  }),
+  TERRANE_TILE_THREADS: Setting.Count(
+    2,
+    [1, 64],
+    'Threads that draw pictures of rasters; each holds up to about 150 MiB.',
+  ),
   TERRANE_REST_SCHEMAS: Setting.List(
     'Schemas that /rest/v1 exposes; the first is the default.',
     'public,geoembeddings',
@@ -71,14 +57,12 @@ const atOnce = (fallback: number, minimum: number, description: string, formerly
 const file = {
   bodyLimitBytes: Setting.Count(10_485_760, 1024, 'Maximum request body of /rest/v1.', 'TERRANE_BODY_LIMIT_BYTES'),
   maxObjectBytes: Setting.Count(5_368_709_120, 1, 'Maximum object of /storage/v1.', 'TERRANE_STORAGE_MAX_BYTES'),
-  tileMs: Type.Integer({
-    default: 1000,
-    minimum: 0,
-    maximum: 60_000,
-    description:
-      'How long a tile of /vector/v1 is given again to the same caller before the database is asked; 0 = never.',
-    formerly: 'TERRANE_TILE_CACHE_MS',
-  }),
+  tileMs: Setting.Count(
+    1000,
+    [0, 60_000],
+    'How long a tile of /vector/v1 is given again to the same caller before the database is asked; 0 = never.',
+    'TERRANE_TILE_CACHE_MS',
+  ),
   rest: Type.Object({
     timeoutsMs: Type.Object({
       anon: Setting.Count(

@@ -1,14 +1,6 @@
 import compress from '@fastify/compress'
 import cors from '@fastify/cors'
-import {
-  addHealth,
-  addMetrics,
-  createHttp,
-  problemHandler,
-  type Http,
-  type Logger,
-  type ReadinessCheck,
-} from '@terrane/service'
+import { addHealth, addMetrics, createHttp, problemHandler, type AppParts, type Http } from '@terrane/service'
 import { constants } from 'node:zlib'
 import {
   osrmRoutes,
@@ -27,11 +19,9 @@ const COMPRESSED_BYTES = 1024
 export const ROUTING_BASE = '/routing-engine/v1'
 
 /** Everything the app needs; `openDeps` opens it, tests make their own. */
-export interface AppDeps extends ServingDeps {
-  readonly logger: Logger
+export interface AppDeps extends ServingDeps, AppParts {
   /** Origins that browsers may call from; `*` for all. */
   readonly corsOrigins: readonly string[]
-  readonly readiness: Readonly<Record<string, ReadinessCheck>>
   readonly bodyLimit: number
 }
 

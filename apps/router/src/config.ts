@@ -90,13 +90,11 @@ const variables = {
     'Hosts (name or name:port) that may be private and speak http, comma-separated.',
   ),
   TERRANE_FETCH_ALLOW_HTTP: Type.Boolean({ default: false, description: 'Accept http URLs of public hosts.' }),
-  TERRANE_ROUTING_THREADS: Type.Integer({
-    default: 0,
-    minimum: 0,
-    maximum: 256,
-    description:
-      'Threads that compute routes; 0 = one per core of the CPU quota, and at most one per 256 MiB of the memory limit.',
-  }),
+  TERRANE_ROUTING_THREADS: Setting.Count(
+    0,
+    [0, 256],
+    'Threads that compute routes; 0 = one per core of the CPU quota, and at most one per 256 MiB of the memory limit.',
+  ),
   TERRANE_ROUTING_ACTIONS: Type.String({
     default: ACTIONS.join(','),
     pattern: `^ *(${ACTIONS.join('|')})( *, *(${ACTIONS.join('|')}))* *$`,
@@ -108,13 +106,12 @@ const variables = {
 
 const file = {
   limits,
-  timeoutMs: Type.Integer({
-    default: 10_000,
-    minimum: 10,
-    maximum: 2_147_483_647,
-    description: 'Maximum computation of one answer; longer ones are ended and answered 504.',
-    formerly: 'TERRANE_ROUTING_TIMEOUT_MS',
-  }),
+  timeoutMs: Setting.Count(
+    10_000,
+    [10, 2_147_483_647],
+    'Maximum computation of one answer; longer ones are ended and answered 504.',
+    'TERRANE_ROUTING_TIMEOUT_MS',
+  ),
   queue: Setting.Count(
     1000,
     1,
@@ -128,26 +125,24 @@ const file = {
     'TERRANE_ROUTING_COSTINGS',
   ),
   bodyLimitBytes: Setting.Count(1_048_576, 1024, 'Maximum request body.', 'TERRANE_BODY_LIMIT_BYTES'),
-  watchMs: Type.Integer({
-    default: 5000,
-    minimum: 0,
-    maximum: 2_147_483_647,
-    description: 'Interval at which files are checked for changes; 0 = only at SIGHUP.',
-    formerly: 'TERRANE_ROUTING_WATCH_MS',
-  }),
+  watchMs: Setting.Count(
+    5000,
+    [0, 2_147_483_647],
+    'Interval at which files are checked for changes; 0 = only at SIGHUP.',
+    'TERRANE_ROUTING_WATCH_MS',
+  ),
   maxExtractBytes: Setting.Count(
     107_374_182_400,
     1,
     'Maximum extract to download.',
     'TERRANE_ROUTING_MAX_EXTRACT_BYTES',
   ),
-  downloadTimeoutMs: Type.Integer({
-    default: 3_600_000,
-    minimum: 1000,
-    maximum: 2_147_483_647,
-    description: 'Maximum download of one extract.',
-    formerly: 'TERRANE_ROUTING_DOWNLOAD_TIMEOUT_MS',
-  }),
+  downloadTimeoutMs: Setting.Count(
+    3_600_000,
+    [1000, 2_147_483_647],
+    'Maximum download of one extract.',
+    'TERRANE_ROUTING_DOWNLOAD_TIMEOUT_MS',
+  ),
   construction: Type.Boolean({
     default: false,
     description: 'Keep streets under construction in the graph, for requests with ignore_construction.',

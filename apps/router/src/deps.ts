@@ -1,16 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { factsOf } from '@terrane/routing'
 import { splitList } from '@terrane/core'
-import {
-  Counter,
-  createLogger,
-  createRegistry,
-  Gauge,
-  onScrape,
-  type ReadinessCheck,
-  type Registry,
-  readEdge,
-} from '@terrane/service'
+import { Counter, createLogger, createRegistry, Gauge, onScrape, type Registry, readEdge } from '@terrane/service'
 import type { AppDeps } from './app.ts'
 import type { RouterConfig } from './config.ts'
 import { openDoor } from './door.ts'
@@ -83,7 +74,7 @@ export async function openDeps(config: RouterConfig, build: BuildGraph = buildIn
 }
 
 /** `ok` when there is a graph, however old; down when no graph could be made; `starting` before the first result. */
-function graphCheck(engine: Engine, keeper: GraphKeeper): ReadinessCheck {
+function graphCheck(engine: Engine, keeper: GraphKeeper): AppDeps['readiness'][string] {
   return async () => {
     if (engine.network !== null) return 'ok'
     if (keeper.failure !== null) throw keeper.failure

@@ -26,11 +26,8 @@ import {
   addOpenApi,
   createHttp,
   RateLimits,
-  type EdgeSettings,
+  type AppParts,
   type Http,
-  type Logger,
-  type ReadinessCheck,
-  type Registry,
 } from '@terrane/service'
 import { DeadLetter, DeadLetterList, TableHook, TableHookList, TableHookMade } from '@terrane/contracts/events'
 import { checkAccess } from './routes/access.ts'
@@ -53,13 +50,8 @@ import { uiRoute } from './routes/ui.ts'
 import { webhookRoutes, type WebhookDeps } from './routes/webhooks.ts'
 
 /** Dependencies of the app itself: logs, keys, health and limits of requests. */
-interface EdgeDeps {
-  readonly logger: Logger
-  readonly registry: Registry
-  /** Trusted proxies and rate limits. */
-  readonly edge: EdgeSettings
+interface EdgeDeps extends AppParts {
   readonly verify: Verify
-  readonly readiness: Readonly<Record<string, ReadinessCheck>>
   readonly bodyLimit: number
 }
 

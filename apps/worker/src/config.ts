@@ -1,4 +1,3 @@
-import { PROJECT_REF_PATTERN } from '@terrane/contracts/names'
 import { PROVIDERS } from '@terrane/embeddings'
 import { AwsVariables, Setting, readSettings, type Config } from '@terrane/service'
 import { Type } from 'typebox'
@@ -6,18 +5,9 @@ import { Type } from 'typebox'
 const variables = {
   PORT: Setting.Port(3333),
   DATABASE_URL: Setting.Secret('PostgreSQL of the jobs; in local mode also of the project.'),
-  DATABASE_POOL_SIZE: Type.Integer({
-    default: 10,
-    minimum: 2,
-    maximum: 200,
-    description: 'Connections of this process.',
-  }),
+  DATABASE_POOL_SIZE: Setting.PoolSize(10, 2),
   TERRANE_MODE: Type.Enum(['local', 'shared'], { default: 'local', description: 'One project, or a pool for many.' }),
-  TERRANE_PROJECT_REF: Type.String({
-    default: 'local',
-    pattern: PROJECT_REF_PATTERN,
-    description: 'Local mode: the project.',
-  }),
+  TERRANE_PROJECT_REF: Setting.ProjectRef('Local mode: the project.'),
   TERRANE_SERVICE_ROLE_KEY: Type.Optional(
     Setting.Secret('Local mode: the key that callers of the project send; accepted from start on.'),
   ),
@@ -38,10 +28,7 @@ const variables = {
     default: false,
     description: 'Shared mode: accept credentials in projectTarget.',
   }),
-  TERRANE_STORAGE: Type.String({
-    default: 'file:.terrane/storage',
-    description: 'file:{folder} or s3://{bucket}/{prefix}.',
-  }),
+  TERRANE_STORAGE: Setting.Storage(),
   ...AwsVariables,
   TERRANE_DATA_ROOTS: Setting.List('Folders whose files geotiffPath may name, comma-separated.'),
   TERRANE_WORK_DIR: Type.String({ default: '.terrane/work', description: 'Temporary files of running jobs.' }),
@@ -49,29 +36,18 @@ const variables = {
     'Hosts (name or name:port) that may be private and speak http, comma-separated.',
   ),
   TERRANE_FETCH_ALLOW_HTTP: Type.Boolean({ default: false, description: 'Accept http URLs of public hosts.' }),
-  TERRANE_WORKER_CONCURRENCY: Type.Integer({
-    default: 1,
-    minimum: 0,
-    maximum: 64,
-    description: 'Jobs of one task at once; 0 runs none (API only).',
-  }),
-  TERRANE_PROJECT_CONCURRENCY: Type.Integer({
-    default: 1,
-    minimum: 1,
-    maximum: 64,
-    description: 'Jobs of one task and project at once, over all workers.',
-  }),
+  TERRANE_WORKER_CONCURRENCY: Setting.Count(1, [0, 64], 'Jobs of one task at once; 0 runs none (API only).'),
+  TERRANE_PROJECT_CONCURRENCY: Setting.Count(1, [1, 64], 'Jobs of one task and project at once, over all workers.'),
   TERRANE_OSM_SOURCE: Type.String({
     default: 'geofabrik',
     description:
       'osmImportArea and createSraiEmbeddings without a source: geofabrik, overpass, files or URLs of extracts, separated by commas; the first one that meets the area.',
   }),
-  TERRANE_OSM_MEMORY_MB: Type.Integer({
-    default: 0,
-    minimum: 0,
-    description:
-      'OpenStreetMap: memory of a job for nodes (10 bytes each) and ways that are referred to; the rest goes to its folder. A change file may take as much, and half of the heap. 0 = half of what is free when the job starts.',
-  }),
+  TERRANE_OSM_MEMORY_MB: Setting.Count(
+    0,
+    0,
+    'OpenStreetMap: memory of a job for nodes (10 bytes each) and ways that are referred to; the rest goes to its folder. A change file may take as much, and half of the heap. 0 = half of what is free when the job starts.',
+  ),
   TERRANE_OVERPASS_URL: Type.String({
     default: '',
     description: 'URL of an Overpass API (its `interpreter`) for areas up to 25 km²; empty disables it.',
@@ -87,34 +63,17 @@ const variables = {
     description: 'ogr2ogrImport: path of an installed ogr2ogr; the built-in engine when empty.',
   }),
   TERRANE_CACHE_DIR: Type.String({ default: '.terrane/cache', description: 'Downloads that are kept for later jobs.' }),
-  GEOEMBEDDINGS_MAX_TILES: Type.Integer({
-    default: 10_000,
-    minimum: 0,
-    description: 'createGeoEmbeddings: most tiles of one raster; 0 = no limit.',
-  }),
-  GEOEMBEDDINGS_MAX_GEOTIFF_BYTES: Type.Integer({
-    default: 104_857_600,
-    minimum: 0,
-    description: 'createGeoEmbeddings: largest file; 0 = no limit.',
-  }),
-  TERRANE_TILER_MEMORY_MB: Type.Integer({
-    default: 256,
-    minimum: 16,
-    description: 'archiveToPmtiles: memory of a job for features and tiles; the rest goes to its folder.',
-  }),
+  GEOEMBEDDINGS_MAX_TILES: Setting.Count(10_000, 0, 'createGeoEmbeddings: most tiles of one raster; 0 = no limit.'),
+  GEOEMBEDDINGS_MAX_GEOTIFF_BYTES: Setting.Count(104_857_600, 0, 'createGeoEmbeddings: largest file; 0 = no limit.'),
+  TERRANE_TILER_MEMORY_MB: Setting.Count(
+    256,
+    16,
+    'archiveToPmtiles: memory of a job for features and tiles; the rest goes to its folder.',
+  ),
   TERRANE_MODEL_DIR: Type.String({ default: '.terrane/models', description: 'Weights and manifests of models.' }),
   TERRANE_MODEL_DOWNLOAD: Type.Boolean({ default: true, description: 'Download weights on first use.' }),
-  TERRANE_INFERENCE_MEMORY_MB: Type.Integer({
-    default: 4096,
-    minimum: 256,
-    description: 'Memory that inference may use.',
-  }),
-  TERRANE_INFERENCE_THREADS: Type.Integer({
-    default: 0,
-    minimum: 0,
-    maximum: 256,
-    description: 'Cores for inference; 0 = all.',
-  }),
+  TERRANE_INFERENCE_MEMORY_MB: Setting.Count(4096, 256, 'Memory that inference may use.'),
+  TERRANE_INFERENCE_THREADS: Setting.Count(0, [0, 256], 'Cores for inference; 0 = all.'),
   TERRANE_INFERENCE_PROVIDERS: Type.String({
     default: 'cpu',
     pattern: `^(${PROVIDERS.join('|')})(,(${PROVIDERS.join('|')}))*$`,

@@ -14,11 +14,3 @@ export const JobWarning = Type.Object({
   ),
 })
 export type JobWarning = Static<typeof JobWarning>
-
-/** The field `strict` of a task's body. */
-export const strict = () =>
-  Type.Optional(
-    Type.Boolean({
-      description: 'Fails the job on anything that would be a warning. Default: false.',
-    }),
-  )

@@ -1,11 +1,13 @@
 import { Type } from 'typebox'
 import type { FastifyBaseLogger } from 'fastify'
+import type { EdgeSettings } from './edge/settings.ts'
 import type { Http } from './http-type.ts'
+import type { Logger } from './logger.ts'
 import { Gauge, onScrape, type Registry } from './metrics.ts'
 import { isStopping } from './stopping.ts'
 
 /** A dependency that must answer before the process takes work; it rejects, or is `'starting'` until it is ready. */
-export type ReadinessCheck = () => Promise<unknown>
+type ReadinessCheck = () => Promise<unknown>
 
 /** Longest wait for one readiness check, in milliseconds. */
 const CHECK_TIMEOUT_MS = 3000
@@ -13,6 +15,16 @@ const CHECK_TIMEOUT_MS = 3000
 const Report = Type.Object({ status: Type.String(), checks: Type.Record(Type.String(), Type.String()) })
 
 type Checks = Readonly<Record<string, ReadinessCheck>>
+
+/** Dependencies of every app: log, metrics, limits of its edge, and health. */
+export interface AppParts {
+  readonly logger: Logger
+  readonly registry: Registry
+  /** Trusted proxies, the key for metrics, and rate limits. */
+  readonly edge: EdgeSettings
+  readonly readiness: Checks
+}
+
 type State = 'ok' | 'starting' | 'down'
 
 export interface HealthOptions {

@@ -2,11 +2,9 @@ import { InvalidArgumentError, Option, type Command } from 'commander'
 import { whole } from '../arguments.ts'
 import { ask, connect } from '../connection.ts'
 import { note, print, printList } from '../output.ts'
-import { onProject } from '../run-task.ts'
+import { onProject, type ProjectOptions } from '../run-task.ts'
 
-interface Options {
-  readonly profile?: string
-  readonly json?: boolean
+interface Options extends ProjectOptions {
   readonly by: string
   readonly at: Place
   readonly limit: number

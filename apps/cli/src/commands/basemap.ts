@@ -4,13 +4,11 @@ import type { Command } from 'commander'
 import { areaOf, onArea, type AreaOptions } from '../area.ts'
 import { ask, connect, type Connection } from '../connection.ts'
 import { note, printOne } from '../output.ts'
-import { onProject, watchTask } from '../run-task.ts'
+import { onProject, watchTask, type ProjectOptions } from '../run-task.ts'
 import { dropTables } from './tables.ts'
 import { bring } from '../task-input.ts'
 
-interface Options extends AreaOptions {
-  readonly profile?: string
-  readonly json?: boolean
+interface Options extends AreaOptions, ProjectOptions {
   readonly file?: string
   readonly replace?: boolean
 }

@@ -5,11 +5,9 @@ import { whole } from '../arguments.ts'
 import { ask, connect, request, type Connection } from '../connection.ts'
 import { replaceFile, upload } from '../files.ts'
 import { printEach, printList, printOne, progressLine } from '../output.ts'
-import { onProject } from '../run-task.ts'
+import { onProject, type ProjectOptions } from '../run-task.ts'
 
-interface Options {
-  readonly profile?: string
-  readonly json?: boolean
+interface Options extends ProjectOptions {
   readonly minutes: number
   readonly yes?: boolean
 }

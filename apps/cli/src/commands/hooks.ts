@@ -1,12 +1,10 @@
 import { Option, type Command } from 'commander'
 import { ask, connect } from '../connection.ts'
 import { note, printList, printOne, type Shown, countOf } from '../output.ts'
-import { onProject } from '../run-task.ts'
-import { pagesOf, projectQuery } from './pages.ts'
+import { onProject, type ProjectOptions } from '../run-task.ts'
+import { onRecord, pagesOf, projectQuery } from './pages.ts'
 
-interface Options {
-  readonly profile?: string
-  readonly json?: boolean
+interface Options extends ProjectOptions {
   readonly on?: readonly string[]
   readonly columns?: readonly string[]
   readonly where?: readonly string[]
@@ -33,15 +31,11 @@ export function hookCommands(program: Command): void {
     .option('--attempts <count>', 'attempts until an event is a dead letter (default: 15)')
     .addHelpText('after', '\nExample:\n  $ terrane hooks create orders send-receipt --on update --where status=paid')
     .action(create)
-  for (const [name, paused] of [
-    ['pause', true],
-    ['resume', false],
-  ] as const)
-    // prettier-ignore
-    onProject(hooks.command(`${name} <id>`).description(paused ? 'Pause a hook.' : 'Resume a paused hook.')).action(
-      (id: string, options: Options) => pause(id, paused, options),
-    )
-  onProject(hooks.command('delete <id>').description('Delete a table hook and its events.')).action(remove)
+  onProject(hooks.command('pause <id>').description('Pause a hook.')).action(onRecord(PATH, { paused: true }))
+  onProject(hooks.command('resume <id>').description('Resume a paused hook.')).action(onRecord(PATH, { paused: false }))
+  onProject(hooks.command('delete <id>').description('Delete a table hook and its events.')).action(
+    onRecord(PATH, null),
+  )
   onProject(hooks.command('dead').description('Dead letters: events that no attempt delivered.'))
     .option('--hook <id>', 'only those of a table hook')
     .action(dead)
@@ -71,19 +65,6 @@ async function create(table: string, target: string, options: Options): Promise<
   const made = (await ask(connection, PATH + projectQuery(connection), request)) as Shown
   printOne(made, String(made['secret']), json)
   note(`Its id is ${String(made['id'])}. The secret signs each call and is not shown again.`)
-}
-
-async function pause(id: string, paused: boolean, { profile, json }: Options): Promise<void> {
-  const connection = await connect(profile)
-  const request = { method: 'PATCH', body: JSON.stringify({ paused }) }
-  await ask(connection, `${PATH}/${encodeURIComponent(id)}${projectQuery(connection)}`, request)
-  printOne({ id, paused }, id, json)
-}
-
-async function remove(id: string, { profile, json }: Options): Promise<void> {
-  const connection = await connect(profile)
-  await ask(connection, `${PATH}/${encodeURIComponent(id)}${projectQuery(connection)}`, { method: 'DELETE' })
-  printOne({ id }, id, json)
 }
 
 async function dead({ profile, json, hook }: Options): Promise<void> {

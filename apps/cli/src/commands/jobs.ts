@@ -4,13 +4,11 @@ import { Option, type Command } from 'commander'
 import { whole } from '../arguments.ts'
 import { connect, type Connection } from '../connection.ts'
 import { note, printList, printOne, progressLine } from '../output.ts'
-import { onProject } from '../run-task.ts'
+import { onProject, type ProjectOptions } from '../run-task.ts'
 import { readLog } from './job-log.ts'
 import { reasonOf } from './why.ts'
 
-interface Options {
-  readonly profile?: string
-  readonly json?: boolean
+interface Options extends ProjectOptions {
   readonly status?: AnyJob['status']
   readonly task?: TaskName
   readonly limit: number

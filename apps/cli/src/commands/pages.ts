@@ -1,4 +1,6 @@
-import { ask, type Connection } from '../connection.ts'
+import { ask, connect, type Connection } from '../connection.ts'
+import { printOne } from '../output.ts'
+import type { ProjectOptions } from '../run-task.ts'
 import { ofProject } from './job-log.ts'
 
 /** The query that names the project of a connection, if it has one. */
@@ -16,5 +18,18 @@ export async function pagesOf<T>(connection: Connection, path: string): Promise<
     found.push(...page.data)
     cursor = page.next_cursor ?? null
     if (cursor === null) return found
+  }
+}
+
+/** An action that changes a record of a list of the worker and prints its id; without a change it deletes it. */
+export function onRecord(
+  path: string,
+  change: { readonly paused: boolean } | null,
+): (id: string, options: ProjectOptions) => Promise<void> {
+  return async (id, { profile, json }) => {
+    const connection = await connect(profile)
+    const request = change ? { method: 'PATCH', body: JSON.stringify(change) } : { method: 'DELETE' }
+    await ask(connection, `${path}/${encodeURIComponent(id)}${projectQuery(connection)}`, request)
+    printOne({ id, ...change }, id, json)
   }
 }

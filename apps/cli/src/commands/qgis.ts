@@ -5,12 +5,10 @@ import { Option, type Command } from 'commander'
 import { ask, connect, type Connection } from '../connection.ts'
 import { note, printOne } from '../output.ts'
 import { layerDefinition, mapDefinition } from '../qgis/layer-definition.ts'
-import { onProject } from '../run-task.ts'
+import { onProject, type ProjectOptions } from '../run-task.ts'
 import { namedTables } from './tables.ts'
 
-interface Options {
-  readonly profile?: string
-  readonly json?: boolean
+interface Options extends ProjectOptions {
   readonly file: string
   readonly schema: string
   readonly role: 'anon' | 'service'

@@ -2,11 +2,9 @@ import { TerraneError } from '@terrane/core/errors'
 import { Option, type Command } from 'commander'
 import { ask, connect, type Connection } from '../connection.ts'
 import { printEach, printList, type Shown } from '../output.ts'
-import { onProject } from '../run-task.ts'
+import { onProject, type ProjectOptions } from '../run-task.ts'
 
-interface Options {
-  readonly profile?: string
-  readonly json?: boolean
+interface Options extends ProjectOptions {
   readonly schema: string
   readonly with: 'anon' | 'authenticated'
   readonly yes?: boolean

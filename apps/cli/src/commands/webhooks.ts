@@ -2,13 +2,13 @@ import { Option, type Command } from 'commander'
 import { TASK_NAMES } from '@terrane/client'
 import { ask, connect } from '../connection.ts'
 import { note, printList, printOne, type Shown } from '../output.ts'
-import { onProject } from '../run-task.ts'
+import { onProject, type ProjectOptions } from '../run-task.ts'
 import { targetOf } from './hooks.ts'
-import { pagesOf, projectQuery } from './pages.ts'
+import { onRecord, pagesOf, projectQuery } from './pages.ts'
 
-interface Options {
-  readonly profile?: string
-  readonly json?: boolean
+const PATH = '/worker/webhooks'
+
+interface Options extends ProjectOptions {
   readonly task?: readonly string[]
   readonly status?: readonly string[]
 }
@@ -29,36 +29,30 @@ export function webhookCommands(program: Command): void {
   onProject(webhooks.command('deliveries <id>').description('Deliveries of a webhook, with the responses.')).action(
     deliveries,
   )
-  onProject(webhooks.command('delete <id>').description('Delete a webhook.')).action(remove)
+  onProject(webhooks.command('delete <id>').description('Delete a webhook.')).action(onRecord(PATH, null))
 }
 
 async function list({ profile, json }: Options): Promise<void> {
-  const found = await pagesOf<Shown>(await connect(profile), '/worker/webhooks')
+  const found = await pagesOf<Shown>(await connect(profile), PATH)
   printList(found, ['id', 'url', 'tasks', 'statuses', 'paused'], json)
 }
 
 async function create(target: string, { profile, json, task, status }: Options): Promise<void> {
   const connection = await connect(profile)
   const body = { ...targetOf(target), ...(task && { tasks: task }), ...(status && { statuses: status }) }
-  const path = `/worker/webhooks${projectQuery(connection)}`
+  const path = PATH + projectQuery(connection)
   const made = (await ask(connection, path, { method: 'POST', body: JSON.stringify(body) })) as Shown
   printOne(made, String(made['secret']), json)
   note(`Its id is ${String(made['id'])}. The secret signs each call and is not shown again.`)
 }
 
 async function deliveries(id: string, { profile, json }: Options): Promise<void> {
-  const found = await pagesOf<Shown>(await connect(profile), `/worker/webhooks/${encodeURIComponent(id)}/deliveries`)
+  const found = await pagesOf<Shown>(await connect(profile), `${PATH}/${encodeURIComponent(id)}/deliveries`)
   printList(
     found,
     Object.keys(found[0] ?? {}).filter((name) => !isNested(found[0]?.[name])),
     json,
   )
-}
-
-async function remove(id: string, { profile, json }: Options): Promise<void> {
-  const connection = await connect(profile)
-  await ask(connection, `/worker/webhooks/${encodeURIComponent(id)}${projectQuery(connection)}`, { method: 'DELETE' })
-  printOne({ id }, id, json)
 }
 
 function isNested(value: unknown): boolean {

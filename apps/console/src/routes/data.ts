@@ -1,14 +1,12 @@
 import { Problem, ref } from '@terrane/contracts'
 import { IDENTIFIER_PATTERN } from '@terrane/contracts/names'
 import type { Http } from '@terrane/service'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { serviceDown } from '../errors.ts'
 import { projectOf } from '../sessions/guard.ts'
-import { ask, pass, pathOf, readAnswer } from '../upstream/ask.ts'
+import { ask, pathOf, readAnswer } from '../upstream/ask.ts'
+import { PROFILE, relayToProject } from '../upstream/relay.ts'
 
-/** The schema of embedding tables, their catalogue and the search functions. The page can read no other. */
-const PROFILE = { 'accept-profile': 'geoembeddings', 'content-profile': 'geoembeddings' }
 /** Buckets of job results, and of files uploaded by members. */
 const BUCKETS = ['pmtiles', 'geoembeddings', 'uploads'] as const
 
@@ -49,8 +47,7 @@ const NewBucket = Type.Object({ name: Bucket }, { additionalProperties: false })
  */
 export function dataRoutes(app: Http): void {
   app.get('/api/projects/:ref/rest/v1/:table', { schema: { params: TableParams } }, (request, reply) =>
-    read(request, reply, {
-      method: 'GET',
+    relayToProject(request, reply, {
       path: `/rest/v1${pathOf(request.params.table)}`,
       query: new URLSearchParams(request.url.split('?')[1]),
       headers: PROFILE,
@@ -60,8 +57,7 @@ export function dataRoutes(app: Http): void {
     '/api/projects/:ref/rest/v1/rpc/:name',
     { schema: { params: SearchParams, body: Type.Object({}, { additionalProperties: true }) } },
     (request, reply) =>
-      read(request, reply, {
-        method: 'POST',
+      relayToProject(request, reply, {
         path: `/rest/v1/rpc${pathOf(request.params.name)}`,
         query: new URLSearchParams(request.url.split('?')[1]),
         headers: PROFILE,
@@ -76,15 +72,11 @@ export function dataRoutes(app: Http): void {
       const { bucket, '*': key } = request.params
       // Layers belong to the members: browsers may cache them, but must revalidate each time.
       reply.header('cache-control', 'private, no-cache')
-      return read(request, reply, {
-        method: request.method as 'GET' | 'HEAD',
-        path: `/storage/v1/object${pathOf(bucket, ...key.split('/'))}`,
-      })
+      return relayToProject(request, reply, { path: `/storage/v1/object${pathOf(bucket, ...key.split('/'))}` })
     },
   })
   app.post('/api/projects/:ref/storage/v1/bucket', { schema: { body: NewBucket } }, (request, reply) =>
-    read(request, reply, {
-      method: 'POST',
+    relayToProject(request, reply, {
       path: '/storage/v1/bucket',
       body: JSON.stringify({ ...request.body, public: false }),
     }),
@@ -120,12 +112,4 @@ function layersRoute(app: Http): void {
       })),
     }
   })
-}
-
-async function read(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  what: Parameters<typeof ask>[3],
-): Promise<FastifyReply> {
-  return pass(reply, await ask(request, reply, projectOf(request).connection.data(), what))
 }

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { serviceDown } from '../errors.ts'
 import { projectOf } from '../sessions/guard.ts'
 import { ask, pass, pathOf, readAnswer } from '../upstream/ask.ts'
+import { relayToProject } from '../upstream/relay.ts'
 
 const Bucket = Type.String({ minLength: 1, maxLength: 100 })
 const BucketParams = Type.Object({ ref: Type.String(), bucket: Bucket })
@@ -24,21 +25,19 @@ const SIGNED_BYTES = 65_536
 
 /** The files in a project's storage, as the service role: buckets, lists of their files, links to read one, removal. */
 export function fileRoutes(app: Http): void {
-  app.get('/api/projects/:ref/files', async (request, reply) => {
-    const to = projectOf(request).connection.data()
-    return pass(reply, await ask(request, reply, to, { method: 'GET', path: '/storage/v1/bucket' }))
-  })
+  app.get('/api/projects/:ref/files', (request, reply) =>
+    relayToProject(request, reply, { path: '/storage/v1/bucket' }),
+  )
   app.get(
     '/api/projects/:ref/files/:bucket',
     { schema: { params: BucketParams, querystring: ListQuery } },
-    async (request, reply) => {
+    (request, reply) => {
       const { limit, cursor } = request.query
-      const what = {
+      return relayToProject(request, reply, {
         method: 'POST',
         path: `/storage/v1/object/list-v2${pathOf(request.params.bucket)}`,
         body: JSON.stringify({ prefix: '', limit, ...(cursor !== undefined && { cursor }) }),
-      } as const
-      return pass(reply, await ask(request, reply, projectOf(request).connection.data(), what))
+      })
     },
   )
   app.post(
@@ -65,9 +64,8 @@ export function fileRoutes(app: Http): void {
       return { url: new URL(`${to.base}/storage/v1${signedURL}`).href }
     },
   )
-  app.delete('/api/projects/:ref/files/:bucket/*', { schema: { params: FileParams } }, async (request, reply) => {
+  app.delete('/api/projects/:ref/files/:bucket/*', { schema: { params: FileParams } }, (request, reply) => {
     const { bucket, '*': key } = request.params
-    const path = `/storage/v1/object${pathOf(bucket, ...key.split('/'))}`
-    return pass(reply, await ask(request, reply, projectOf(request).connection.data(), { method: 'DELETE', path }))
+    return relayToProject(request, reply, { path: `/storage/v1/object${pathOf(bucket, ...key.split('/'))}` })
   })
 }

@@ -5,7 +5,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type, type Static } from 'typebox'
 import { serviceDown } from '../errors.ts'
 import { projectOf } from '../sessions/guard.ts'
-import { ask, pass, pathOf, send, type Ask } from '../upstream/ask.ts'
+import { pathOf, send, type Ask } from '../upstream/ask.ts'
+import { relay } from '../upstream/relay.ts'
 
 const FunctionParams = Type.Object({
   ref: Type.String(),
@@ -59,25 +60,22 @@ const CALL_TIMEOUT_MS = 410_000
 export function functionRoutes(app: Http): void {
   const LIST = '/api/projects/:ref/functions'
   const ONE = `${LIST}/:name`
-  app.get(LIST, (request, reply) => control(request, reply, [], { method: 'GET' }))
+  app.get(LIST, (request, reply) => control(request, reply, []))
   for (const part of ['versions', 'minutes'])
     app.get(`${ONE}/${part}`, { schema: { params: FunctionParams } }, (request, reply) =>
-      control(request, reply, [request.params.name, part], { method: 'GET' }),
+      control(request, reply, [request.params.name, part]),
     )
   app.put(ONE, { schema: { params: FunctionParams, body: Deploy } }, (request, reply) =>
-    control(request, reply, [request.params.name], { method: 'PUT', body: JSON.stringify(request.body) }),
+    control(request, reply, [request.params.name], { body: JSON.stringify(request.body) }),
   )
   app.delete(ONE, { schema: { params: FunctionParams } }, (request, reply) =>
-    control(request, reply, [request.params.name], { method: 'DELETE' }),
+    control(request, reply, [request.params.name]),
   )
   app.post(`${ONE}/rollback`, { schema: { params: FunctionParams, body: Rollback } }, (request, reply) =>
-    control(request, reply, [request.params.name, 'rollback'], { method: 'POST', body: JSON.stringify(request.body) }),
+    control(request, reply, [request.params.name, 'rollback'], { body: JSON.stringify(request.body) }),
   )
   app.get(`${ONE}/logs`, { schema: { params: FunctionParams, querystring: LogsQuery } }, (request, reply) =>
-    control(request, reply, [request.params.name, 'logs'], {
-      method: 'GET',
-      query: logQuery(request.query),
-    }),
+    control(request, reply, [request.params.name, 'logs'], { query: logQuery(request.query) }),
   )
   app.post(
     '/api/projects/:ref/functions/:name/call',
@@ -109,15 +107,15 @@ export function functionRoutes(app: Http): void {
 }
 
 /** Sends a request to the deploy API of the functions host. */
-async function control(
+function control(
   request: FastifyRequest,
   reply: FastifyReply,
   segments: readonly string[],
-  what: Omit<Ask, 'path'>,
+  what: Pick<Ask, 'body' | 'query'> = {},
 ): Promise<FastifyReply> {
   const project = projectOf(request)
   const path = pathOf('v1', 'projects', project.ref, 'functions', ...segments)
-  return pass(reply, await ask(request, reply, project.connection.functionsControl(), { ...what, path }))
+  return relay(request, reply, project.connection.functionsControl(), { ...what, path })
 }
 
 async function readSome(response: Response) {

@@ -7,6 +7,7 @@ import type { Endpoint } from '../projects/connections.ts'
 import type { Projects } from '../projects/projects.ts'
 import { projectOf, sessionOf } from '../sessions/guard.ts'
 import { ask, pass, readAnswer, type Ask } from '../upstream/ask.ts'
+import { PROFILE, relayToProject, rpc } from '../upstream/relay.ts'
 import type { Keys } from '@terrane/control'
 
 const UUID = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'
@@ -66,11 +67,11 @@ const labelOf = (id: string) => `map ${id}`
 
 /** Maps of a project, for its members: save, delete, make public and private. Lists and versions are read by `…/rest/v1/maps`. */
 export function mapRoutes(app: Http, keys: Pick<Keys, 'issue' | 'revokeLabelled'>): void {
-  app.put('/api/projects/:ref/maps/:id', { schema: { params: Params, body: Save } }, async (request, reply) => {
+  app.put('/api/projects/:ref/maps/:id', { schema: { params: Params, body: Save } }, (request, reply) => {
     const { version, title, style } = request.body
     // A document that cannot be parsed again is refused. The style is computed from the document only.
     const args = { p_id: request.params.id, p_version: version, p_title: title, p_style: compile(documentOf(style)) }
-    return pass(reply, await ask(request, reply, projectOf(request).connection.data(), call('save_map', args)))
+    return relayToProject(request, reply, rpc('save_map', args))
   })
   app.put(
     '/api/projects/:ref/maps/:id/picture',
@@ -209,12 +210,7 @@ function change(request: FastifyRequest, reply: FastifyReply, what: Pick<Ask, 'm
   return ask(request, reply, projectOf(request).connection.data(), { ...MAPS, ...what, query })
 }
 
-const PROFILE = { 'accept-profile': 'geoembeddings', 'content-profile': 'geoembeddings' }
 const MAPS = { path: '/rest/v1/maps', headers: { ...PROFILE, accept: 'application/json', prefer: 'return=minimal' } }
-
-function call(name: string, args: object): Ask {
-  return { method: 'POST', path: `/rest/v1/rpc/${name}`, headers: PROFILE, body: JSON.stringify(args) }
-}
 
 /** Makes tables public. Newly shared ones are made private again at the end, unless they are kept. */
 async function shareTables(
@@ -226,9 +222,9 @@ async function shareTables(
   const send = (name: string, table: string) => {
     const dot = table.indexOf('.')
     const args = { p_schema: table.slice(0, dot), p_table: table.slice(dot + 1), p_role: 'anon' }
-    return ask(request, reply, to, call(name, args))
+    return ask(request, reply, to, rpc(name, args))
   }
-  const listed = await readAnswer(to, await ask(request, reply, to, call('list_tables', {})), MAP_BYTES)
+  const listed = await readAnswer(to, await ask(request, reply, to, rpc('list_tables', {})), MAP_BYTES)
   const before = new Set(
     (Array.isArray(listed) ? (listed as ListedTable[]) : [])
       .filter(({ shared_with: roles }) => roles?.includes('anon'))

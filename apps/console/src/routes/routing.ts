@@ -2,7 +2,7 @@ import type { Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { projectOf } from '../sessions/guard.ts'
-import { ask, pass } from '../upstream/ask.ts'
+import { relay } from '../upstream/relay.ts'
 
 /** Actions of the routing engine that the page uses. */
 const ACTIONS = ['route', 'isochrone', 'status'] as const
@@ -24,7 +24,7 @@ export function routingRoutes(app: Http): void {
       body: Type.Object({}, { additionalProperties: true, description: 'As the routing engine wants it.' }),
     }
     app.post(`/api/projects/:ref/${action}`, { schema }, (request, reply) =>
-      relay(request, reply, action, request.body),
+      toRouter(request, reply, action, request.body),
     )
   }
   app.get(
@@ -33,22 +33,16 @@ export function routingRoutes(app: Http): void {
     (request, reply) => {
       const { z, x, y } = request.params
       reply.header('cache-control', 'private, no-cache')
-      return relay(request, reply, 'tile', { tile: { z, x, y } })
+      return toRouter(request, reply, 'tile', { tile: { z, x, y } })
     },
   )
 }
 
-async function relay(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  action: string,
-  body: unknown,
-): Promise<FastifyReply> {
-  const response = await ask(request, reply, projectOf(request).connection.routing(), {
+function toRouter(request: FastifyRequest, reply: FastifyReply, action: string, body: unknown): Promise<FastifyReply> {
+  return relay(request, reply, projectOf(request).connection.routing(), {
     method: 'POST',
     path: `/${action}`,
     body: JSON.stringify(body),
     keyIn: 'apikey',
   })
-  return pass(reply, response)
 }

@@ -1,7 +1,7 @@
 import type { Http } from '@terrane/service'
 import { Type } from 'typebox'
-import { projectOf } from '../sessions/guard.ts'
-import { ask, pass, pathOf } from '../upstream/ask.ts'
+import { pathOf } from '../upstream/ask.ts'
+import { relayToProject } from '../upstream/relay.ts'
 
 const Params = Type.Object({
   ref: Type.String(),
@@ -14,9 +14,8 @@ const TIMEOUT_MS = 310_000
 
 /** SQL of members, which the project's origin runs as the service role, read only: `/sql/v1`. */
 export function sqlRoutes(app: Http): void {
-  app.post('/api/projects/:ref/sql/v1/:action', { schema: { params: Params, body: Body } }, async (request, reply) => {
+  app.post('/api/projects/:ref/sql/v1/:action', { schema: { params: Params, body: Body } }, (request, reply) => {
     const path = `/sql/v1${pathOf(request.params.action)}`
-    const what = { method: 'POST', path, body: JSON.stringify(request.body), timeoutMs: TIMEOUT_MS } as const
-    return pass(reply, await ask(request, reply, projectOf(request).connection.data(), what))
+    return relayToProject(request, reply, { path, body: JSON.stringify(request.body), timeoutMs: TIMEOUT_MS })
   })
 }

@@ -6,6 +6,7 @@ import { Value } from 'typebox/value'
 import { filtersInvalid, projectKeyEnded, rowChanged } from '../errors.ts'
 import { projectOf } from '../sessions/guard.ts'
 import { ask, pass, pathOf, readAnswer, send, type Ask } from '../upstream/ask.ts'
+import { relayToProject, rpc } from '../upstream/relay.ts'
 
 const Params = Type.Object({
   ref: Type.String(),
@@ -68,9 +69,7 @@ const FILE_TIMEOUT_MS = 600_000
 
 /** The tables of a project, as the service role: list, read, write to a file, share with a role, drop. */
 export function tableRoutes(app: Http): void {
-  app.get('/api/projects/:ref/tables', async (request, reply) =>
-    pass(reply, await ask(request, reply, projectOf(request).connection.data(), call('list_tables', {}))),
-  )
+  app.get('/api/projects/:ref/tables', (request, reply) => relayToProject(request, reply, rpc('list_tables', {})))
   app.get(
     '/api/projects/:ref/tables/:schema/:table/rows',
     { schema: { params: Params, querystring: Rows } },
@@ -104,26 +103,24 @@ export function tableRoutes(app: Http): void {
   app.get(
     '/api/projects/:ref/tables/:schema/:table/file',
     { schema: { params: Params, querystring: File } },
-    async (request, reply) => {
+    (request, reply) => {
       const { schema, table } = request.params
-      const what: Ask = {
-        method: 'GET',
+      return relayToProject(request, reply, {
         path: `/export/v1${pathOf(`${schema}.${table}`)}`,
         query: new URLSearchParams({ format: request.query.format }),
         timeoutMs: FILE_TIMEOUT_MS,
-      }
-      return pass(reply, await ask(request, reply, projectOf(request).connection.data(), what))
+      })
     },
   )
   shareRoutes(app)
   editRoute(app)
-  app.delete('/api/projects/:ref/tables/:schema/:table', { schema: { params: Params } }, async (request, reply) => {
+  app.delete('/api/projects/:ref/tables/:schema/:table', { schema: { params: Params } }, (request, reply) => {
     const { schema, table } = request.params
     const what =
       schema === 'geoembeddings'
-        ? call('delete_embedding_table', { p_table_name: table })
-        : call('drop_table', { p_schema: schema, p_table: table })
-    return pass(reply, await ask(request, reply, projectOf(request).connection.data(), what))
+        ? rpc('delete_embedding_table', { p_table_name: table })
+        : rpc('drop_table', { p_schema: schema, p_table: table })
+    return relayToProject(request, reply, what)
   })
 }
 
@@ -166,19 +163,19 @@ function shareRoutes(app: Http): void {
   app.post(
     '/api/projects/:ref/tables/:schema/:table/share',
     { schema: { params: Params, body: Share } },
-    async (request, reply) => {
+    (request, reply) => {
       const { schema, table } = request.params
       const args = { p_schema: schema, p_table: table, p_role: request.body.role }
-      return pass(reply, await ask(request, reply, projectOf(request).connection.data(), call('share_table', args)))
+      return relayToProject(request, reply, rpc('share_table', args))
     },
   )
   app.delete(
     '/api/projects/:ref/tables/:schema/:table/share/:role',
     { schema: { params: RoleParams } },
-    async (request, reply) => {
+    (request, reply) => {
       const { schema, table, role } = request.params
       const args = { p_schema: schema, p_table: table, p_role: role }
-      return pass(reply, await ask(request, reply, projectOf(request).connection.data(), call('unshare_table', args)))
+      return relayToProject(request, reply, rpc('unshare_table', args))
     },
   )
 }
@@ -195,13 +192,4 @@ function filtersOf(text: string | undefined): readonly RowFilter[] {
   }
   if (!Value.Check(Filters, filters)) throw filtersInvalid()
   return filters
-}
-
-function call(name: string, args: object): Ask {
-  return {
-    method: 'POST',
-    path: `/rest/v1/rpc${pathOf(name)}`,
-    headers: { 'content-profile': 'geoembeddings' },
-    body: JSON.stringify(args),
-  }
 }

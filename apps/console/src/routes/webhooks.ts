@@ -2,7 +2,7 @@ import { NewWebhook, PageQuery, WebhookChange } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
 import { Type } from 'typebox'
 import { pathOf } from '../upstream/ask.ts'
-import { relay, scope } from './jobs.ts'
+import { relayToWorker, scope } from '../upstream/relay.ts'
 
 const WebhookParams = Type.Object({ ref: Type.String(), webhook_id: Type.String({ maxLength: 100 }) })
 
@@ -10,34 +10,21 @@ const WebhookParams = Type.Object({ ref: Type.String(), webhook_id: Type.String(
 export function webhookRoutes(app: Http): void {
   const ALL = '/api/projects/:ref/webhooks'
   const ONE = `${ALL}/:webhook_id`
-  app.get(ALL, (request, reply) => relay(request, reply, { method: 'GET', path: '/webhooks', query: scope(request) }))
+  app.get(ALL, (request, reply) => relayToWorker(request, reply, '/webhooks', { query: scope(request) }))
   app.post(ALL, { schema: { body: NewWebhook } }, (request, reply) =>
-    relay(request, reply, {
-      method: 'POST',
-      path: '/webhooks',
-      query: scope(request),
-      body: JSON.stringify(request.body),
-    }),
+    relayToWorker(request, reply, '/webhooks', { query: scope(request), body: request.body }),
   )
   app.patch(ONE, { schema: { params: WebhookParams, body: WebhookChange } }, (request, reply) =>
-    relay(request, reply, {
-      method: 'PATCH',
-      path: pathOf('webhooks', request.params.webhook_id),
+    relayToWorker(request, reply, pathOf('webhooks', request.params.webhook_id), {
       query: scope(request),
-      body: JSON.stringify(request.body),
+      body: request.body,
     }),
   )
   app.delete(ONE, { schema: { params: WebhookParams } }, (request, reply) =>
-    relay(request, reply, {
-      method: 'DELETE',
-      path: pathOf('webhooks', request.params.webhook_id),
-      query: scope(request),
-    }),
+    relayToWorker(request, reply, pathOf('webhooks', request.params.webhook_id), { query: scope(request) }),
   )
   app.get(`${ONE}/deliveries`, { schema: { params: WebhookParams, querystring: PageQuery } }, (request, reply) =>
-    relay(request, reply, {
-      method: 'GET',
-      path: pathOf('webhooks', request.params.webhook_id, 'deliveries'),
+    relayToWorker(request, reply, pathOf('webhooks', request.params.webhook_id, 'deliveries'), {
       query: scope(request, request.query),
     }),
   )

@@ -124,7 +124,8 @@ export function pass(reply: FastifyReply, response: Response): FastifyReply {
     const value = response.headers.get(name)
     if (value !== null) reply.header(name, value)
   }
-  if (response.body === null) return reply.send()
+  // Fastify replaces the length of an answer to HEAD by 0, but not that of a stream.
+  if (response.body === null) return reply.send(reply.request.method === 'HEAD' ? Readable.from([]) : undefined)
   return reply.send(Readable.fromWeb(response.body))
 }
 

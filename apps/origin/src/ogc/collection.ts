@@ -1,5 +1,6 @@
 import { qualified, quoteIdentifier, type Queryable } from '@terrane/database'
-import { findLayer, geometrySql, NEVER_SHOWN, type Layer } from '../vector/layer.ts'
+import { NEVER_SHOWN } from '@terrane/database/scan'
+import { findLayer, geometrySql, type Layer } from '../vector/layer.ts'
 import { RestError } from '../rest/errors.ts'
 import { noCollection } from './errors.ts'
 import { offeredSystems, type Crs } from './crs.ts'

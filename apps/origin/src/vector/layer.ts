@@ -1,4 +1,5 @@
 import { qualified, quoteIdentifier, type Queryable } from '@terrane/database'
+import { NEVER_SHOWN, chooseGeometry, mapTypeOf } from '@terrane/database/scan'
 import { noSuchLayer, noSuchProperty, repeatedProperty } from './errors.ts'
 
 /** Content of tiles of a table or view, within the caller's rights. */
@@ -38,14 +39,6 @@ interface Found {
   readonly comment: string | null
 }
 
-const INTEGERS: ReadonlySet<string> = new Set(['int2', 'int4', 'int8'])
-const FLOATS: ReadonlySet<string> = new Set(['float4', 'float8', 'numeric'])
-/** Types that no map can use. */
-export const NEVER_SHOWN: ReadonlySet<string> = new Set(
-  'bytea geometry geography raster vector halfvec sparsevec tsvector'.split(' '),
-)
-const USUAL_NAMES = ['geom', 'geometry', 'the_geom', 'wkb_geometry']
-
 /** SQL for the columns of a relation ($2) of a schema ($1) that the caller may read; run it under that role. */
 const COLUMNS = `
   select a.attname as name, t.typname as type, coalesce(a.attnum = any (k.conkey) and array_length(k.conkey, 1) = 1, false) as is_key,
@@ -73,11 +66,9 @@ export async function findLayer(
   wanted: readonly string[] | null,
 ): Promise<Layer> {
   const { rows: columns } = await session.query<Found>(COLUMNS, [schema, table])
-  const spatial = columns.filter((column) => column.geometry_type !== null)
-  const geometry =
-    USUAL_NAMES.map((name) => spatial.find((column) => column.name === name)).find((column) => column) ?? spatial[0]
+  const geometry = chooseGeometry(columns)
   if (!geometry) throw noSuchLayer(schema, table)
-  const key = columns.find((column) => column.is_key && INTEGERS.has(column.type)) ?? null
+  const key = columns.find((column) => column.is_key && mapTypeOf(column.type) === 'int8') ?? null
   const shown = columns.filter((column) => !NEVER_SHOWN.has(column.type))
   const properties =
     wanted === null
@@ -103,7 +94,7 @@ export async function findLayer(
     srid: geometry.srid ?? 0,
     geometryType: geometry.geometry_type ?? 'Geometry',
     id: key && key.name,
-    properties: properties.map(({ name, type }) => ({ name, type: typeOf(type) })),
+    properties: properties.map(({ name, type }) => ({ name, type: mapTypeOf(type) })),
     rows: geometry.rows > 0 ? geometry.rows : null,
     comment: geometry.comment,
   }
@@ -135,10 +126,6 @@ export async function listLayers(session: Queryable, schemas: readonly string[])
     [schemas],
   )
   return rows
-}
-
-function typeOf(type: string): Property['type'] {
-  return INTEGERS.has(type) ? 'int8' : FLOATS.has(type) ? 'float8' : type === 'bool' ? 'bool' : 'text'
 }
 
 /** A column without an SRID may have another one in each row; rows without one are in degrees. */

@@ -2,15 +2,13 @@ import type { TableHook } from '@terrane/contracts/events'
 import { hookLane } from '@terrane/control/hooks'
 import type { Database } from '@terrane/database'
 import { ProjectRows } from '../projects/project-rows.ts'
+import type { Owner } from '../queue/job-row.ts'
 import type { Declared } from './declared.ts'
 import type { LaneLoad } from './outbox.ts'
 
 /** A table hook as stored. */
-export interface HookRow extends Declared {
+export interface HookRow extends Declared, Owner {
   readonly id: string
-  readonly project_ref: string
-  readonly organization_id: string | null
-  readonly project_id: string | null
   readonly table_schema: string
   readonly table_name: string
   readonly events: TableHook['events']

@@ -1,15 +1,8 @@
 import type { Database } from '@terrane/database'
-import type { JobScope } from '../queue/job-row.ts'
+import type { JobScope, Owner } from '../queue/job-row.ts'
 
 /** Condition of the rows of a project; $1 and $2 are its reference and its organization. */
 export const IN_SCOPE = 'project_ref = $1 and organization_id is not distinct from $2::uuid'
-
-/** Columns that name the owner of a row. */
-interface Owner {
-  readonly project_ref: string
-  readonly organization_id: string | null
-  readonly project_id: string | null
-}
 
 /** Rows of projects. Column names become SQL, so use constants; a list would become an array instead of jsonb. */
 export class ProjectRows<Row extends { readonly id: string }, Given extends Exclude<keyof Row, keyof Owner>> {

@@ -1,12 +1,16 @@
 import type { JobError, JobProgress, JobStatus } from '@terrane/contracts'
 
-/** A job as stored. */
-export interface JobRow {
-  readonly id: string
-  readonly task: string
+/** Columns that name the owner of a row. */
+export interface Owner {
   readonly project_ref: string
   readonly organization_id: string | null
   readonly project_id: string | null
+}
+
+/** A job as stored. */
+export interface JobRow extends Owner {
+  readonly id: string
+  readonly task: string
   readonly status: JobStatus
   readonly input: Record<string, unknown>
   readonly sealed_input: Buffer

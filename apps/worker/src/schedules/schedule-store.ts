@@ -2,15 +2,12 @@ import type { Schedule } from '@terrane/contracts'
 import type { Database, Queryable } from '@terrane/database'
 import { CURSOR_TIME, decodeCursor, pageOf } from '../queue/cursor.ts'
 import { IN_SCOPE, ProjectRows } from '../projects/project-rows.ts'
-import type { JobScope } from '../queue/job-row.ts'
+import type { JobScope, Owner } from '../queue/job-row.ts'
 
 /** A schedule as stored. */
-export interface ScheduleRow {
+export interface ScheduleRow extends Owner {
   readonly id: string
   readonly task: string
-  readonly project_ref: string
-  readonly organization_id: string | null
-  readonly project_id: string | null
   readonly name: string
   readonly cron: string
   readonly time_zone: string

@@ -1,7 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { existingName } from '../identifiers.ts'
-import { ProjectTarget } from '../project-target.ts'
-import { strict } from '../warnings.ts'
+import { taskFields } from './task-fields.ts'
 
 const zoom = () => Type.Integer({ minimum: 0, maximum: 18 })
 
@@ -141,8 +140,7 @@ export const ArchiveToPmtiles = Type.Object(
         description: 'Most bytes of a compressed tile. Features are dropped for it below the highest zoom only.',
       }),
     ),
-    strict: strict(),
-    projectTarget: Type.Optional(ProjectTarget),
+    ...taskFields(),
   },
   { additionalProperties: false, title: 'ArchiveToPmtiles' },
 )

@@ -1,9 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { identifier } from '../identifiers.ts'
 import { named } from '../named.ts'
-import { ProjectTarget } from '../project-target.ts'
 import { readers } from '../readers.ts'
-import { JobWarning, strict } from '../warnings.ts'
+import { JobWarning } from '../warnings.ts'
 import {
   GeoSource,
   MAX_GEO_SOURCES,
@@ -16,6 +15,7 @@ import {
   sourceSrs,
   storedFile,
 } from './geo-sources.ts'
+import { taskFields } from './task-fields.ts'
 
 export const DEFAULT_GEO_MODEL = 'dinov3-vitl16-pretrain-sat493m'
 
@@ -132,8 +132,7 @@ export const CreateGeoEmbeddings = Type.Object(
       }),
     ),
     ...readers(),
-    strict: strict(),
-    projectTarget: Type.Optional(ProjectTarget),
+    ...taskFields(),
   },
   { additionalProperties: false, title: 'CreateGeoEmbeddings' },
 )

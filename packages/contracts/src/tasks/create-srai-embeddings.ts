@@ -1,10 +1,9 @@
 import { Type, type Static } from 'typebox'
 import { aoiGeoJson } from '../aoi.ts'
 import { identifier } from '../identifiers.ts'
-import { ProjectTarget } from '../project-target.ts'
 import { readers } from '../readers.ts'
-import { strict } from '../warnings.ts'
 import { FeatureSource } from './osm-import-area.ts'
+import { taskFields } from './task-fields.ts'
 
 const resolution = () => Type.Integer({ minimum: 0, maximum: 15, description: 'H3 resolution.' })
 const place = () => Type.String({ minLength: 1, maxLength: 500 })
@@ -112,8 +111,7 @@ export const CreateSraiEmbeddings = Type.Object(
         description: 'Not available: hex2vec is trained in the job. Only null is accepted.',
       }),
     ),
-    strict: strict(),
-    projectTarget: Type.Optional(ProjectTarget),
+    ...taskFields(),
   },
   { additionalProperties: false, title: 'CreateSraiEmbeddings' },
 )

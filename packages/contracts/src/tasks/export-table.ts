@@ -1,7 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { existingName } from '../identifiers.ts'
-import { ProjectTarget } from '../project-target.ts'
-import { strict } from '../warnings.ts'
+import { taskFields } from './task-fields.ts'
 
 /** Formats of rows, in jobs and over HTTP. */
 export const EXPORT_FORMATS = [
@@ -52,8 +51,7 @@ export const ExportTable = Type.Object(
         description: 'Columns to export besides the geometry. Default: all.',
       }),
     ),
-    strict: strict(),
-    projectTarget: Type.Optional(ProjectTarget),
+    ...taskFields(),
   },
   { additionalProperties: false, title: 'ExportTable' },
 )

@@ -1,8 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { existingName, identifier } from '../identifiers.ts'
-import { ProjectTarget } from '../project-target.ts'
 import { readers } from '../readers.ts'
-import { strict } from '../warnings.ts'
+import { taskFields } from './task-fields.ts'
 
 const word = (description: string) =>
   Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9][A-Za-z0-9._+-]*$', description })
@@ -138,8 +137,7 @@ export const ImportEmbeddings = Type.Object(
       Type.Boolean({ default: false, description: 'Also write GeoParquet and a STAC item to bucket geoembeddings.' }),
     ),
     ...readers(),
-    strict: strict(),
-    projectTarget: Type.Optional(ProjectTarget),
+    ...taskFields(),
   },
   { ...closed, title: 'ImportEmbeddings' },
 )

@@ -1,9 +1,9 @@
 import { Type, type Static } from 'typebox'
 import { existingName, identifier } from '../identifiers.ts'
 import { nullable } from '../named.ts'
-import { ProjectTarget } from '../project-target.ts'
 import { readers } from '../readers.ts'
-import { JobWarning, strict } from '../warnings.ts'
+import { JobWarning } from '../warnings.ts'
+import { taskFields } from './task-fields.ts'
 
 const closed = { additionalProperties: false } as const
 const className = (description: string) =>
@@ -113,8 +113,7 @@ export const TrainClassifier = Type.Object(
     ...readersOfResult(
       'as the embeddings table; false with ownerUuid, and where anon does not read the table of examples',
     ),
-    strict: strict(),
-    projectTarget: Type.Optional(ProjectTarget),
+    ...taskFields(),
   },
   { ...closed, title: 'TrainClassifier' },
 )
@@ -142,8 +141,7 @@ export const ClassifyEmbeddings = Type.Object(
     ...readersOfResult(
       'as the embeddings table; false with ownerUuid, and where the classifier is not public; a table that is there keeps its readers',
     ),
-    strict: strict(),
-    projectTarget: Type.Optional(ProjectTarget),
+    ...taskFields(),
   },
   { ...closed, title: 'ClassifyEmbeddings' },
 )
@@ -174,8 +172,7 @@ export const ClusterEmbeddings = Type.Object(
     ),
     ...rowsOfTable(),
     ...readersOfResult('as the embeddings table; false with ownerUuid; a table that is there keeps its readers'),
-    strict: strict(),
-    projectTarget: Type.Optional(ProjectTarget),
+    ...taskFields(),
   },
   { ...closed, title: 'ClusterEmbeddings' },
 )

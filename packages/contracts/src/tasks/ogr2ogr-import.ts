@@ -1,8 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { identifier } from '../identifiers.ts'
 import { IDENTIFIER_PATTERN } from '../names.ts'
-import { ProjectTarget } from '../project-target.ts'
-import { strict } from '../warnings.ts'
+import { taskFields } from './task-fields.ts'
 
 const address = () => Type.String({ minLength: 1, maxLength: 4000, description: 'HTTPS URL of the file.' })
 const epsg = (description: string, options: { readonly default?: string } = {}) =>
@@ -109,8 +108,7 @@ export const Ogr2ogrImport = Type.Object(
       }),
     ),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_000_000_000, description: 'Most features to import.' })),
-    strict: strict(),
-    projectTarget: Type.Optional(ProjectTarget),
+    ...taskFields(),
   },
   { additionalProperties: false, title: 'Ogr2ogrImport' },
 )

@@ -2,9 +2,8 @@ import { Type, type Static } from 'typebox'
 import { aoiGeoJson } from '../aoi.ts'
 import { identifier } from '../identifiers.ts'
 import { importMode } from '../import-mode.ts'
-import { ProjectTarget } from '../project-target.ts'
-import { strict } from '../warnings.ts'
 import { OsmStyle } from './osm-style.ts'
+import { taskFields } from './task-fields.ts'
 
 /** Topics of an import; `all` is every feature by geometry: points, lines, multipolygons, multilinestrings. */
 export const OSM_TOPICS = [
@@ -121,8 +120,7 @@ export const OsmImportArea = Type.Object(
           'Keep what osmUpdateArea needs: about four times the bytes of the extract, whose elements must be sorted.',
       }),
     ),
-    strict: strict(),
-    projectTarget: Type.Optional(ProjectTarget),
+    ...taskFields(),
   },
   { additionalProperties: false, title: 'OsmImportArea' },
 )

@@ -1,8 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { identifier } from '../identifiers.ts'
-import { ProjectTarget } from '../project-target.ts'
-import { strict } from '../warnings.ts'
 import { OSM_FILE_SOURCES } from './osm-import-area.ts'
+import { taskFields } from './task-fields.ts'
 
 const MOST_FILES = 1000
 
@@ -41,8 +40,7 @@ export const OsmUpdateArea = Type.Object(
         { description: 'Where the changes come from. Default: replication.' },
       ),
     ),
-    strict: strict(),
-    projectTarget: Type.Optional(ProjectTarget),
+    ...taskFields(),
   },
   { additionalProperties: false, title: 'OsmUpdateArea' },
 )

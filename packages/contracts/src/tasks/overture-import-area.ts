@@ -2,8 +2,7 @@ import { Type, type Static } from 'typebox'
 import { aoiGeoJson } from '../aoi.ts'
 import { identifier } from '../identifiers.ts'
 import { importMode } from '../import-mode.ts'
-import { ProjectTarget } from '../project-target.ts'
-import { strict } from '../warnings.ts'
+import { taskFields } from './task-fields.ts'
 
 const OVERTURE_TOPICS = ['buildings', 'places', 'transportation', 'base', 'divisions', 'addresses'] as const
 
@@ -60,8 +59,7 @@ export const OvertureImportArea = Type.Object(
         description: 'An Overture release that is still published. Default: the latest.',
       }),
     ),
-    strict: strict(),
-    projectTarget: Type.Optional(ProjectTarget),
+    ...taskFields(),
   },
   { additionalProperties: false, title: 'OvertureImportArea' },
 )

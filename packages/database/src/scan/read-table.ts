@@ -38,7 +38,9 @@ export async function readTable(
 }
 
 /** The geometry column: the one with a usual name, else the first; null when there is none. */
-export function chooseGeometry(columns: readonly ColumnFacts[]): ColumnFacts | null {
+export function chooseGeometry<Column extends Pick<ColumnFacts, 'name' | 'geometry_type'>>(
+  columns: readonly Column[],
+): Column | null {
   const candidates = columns.filter((column) => column.geometry_type !== null)
   const usual = USUAL_NAMES.map((name) => candidates.find((column) => column.name === name)).find((column) => column)
   return usual ?? candidates[0] ?? null

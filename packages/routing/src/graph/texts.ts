@@ -1,3 +1,4 @@
+import { firstAtLeast } from './first-at-least.ts'
 import type { Graph } from './graph.ts'
 
 /** A name of a street, or the text of a sign. */
@@ -41,8 +42,8 @@ export class TextReader {
   /** Signs of an edge; empty for most. */
   signs(edge: number): readonly Sign[] {
     const { signEdge, firstSign, signText, signType } = this.#graph
-    const at = indexOf(signEdge, edge)
-    if (at < 0) return []
+    const at = firstAtLeast(signEdge, edge)
+    if (signEdge[at] !== edge) return []
     const first = firstSign[at]!
     return this.#read(signText.subarray(first, firstSign[at + 1])).map((name, i) => ({
       ...name,
@@ -63,16 +64,4 @@ export class TextReader {
     // Text in shared memory cannot be decoded in place.
     return this.#decoder.decode(textBytes.slice(firstByte[text], firstByte[text + 1]))
   }
-}
-
-/** Position of a value in an ascending array, or −1. */
-function indexOf(values: Uint32Array, wanted: number): number {
-  let low = 0
-  let high = values.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (values[middle]! < wanted) low = middle + 1
-    else high = middle
-  }
-  return values[low] === wanted ? low : -1
 }

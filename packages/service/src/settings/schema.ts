@@ -1,3 +1,4 @@
+import { PROJECT_REF_PATTERN } from '@terrane/contracts/names'
 import { IsOptional, Type, type Static, type TObject, type TProperties, type TSchema } from 'typebox'
 
 /** Sections of the settings file: one for all apps, and one for each app. */
@@ -51,20 +52,37 @@ const Secret = (description: string, minLength = 1) => Type.String({ description
 /** A comma-separated list; `splitList` reads it. */
 const List = (description: string, fallback = '') => Type.String({ description, default: fallback })
 
-/** A whole number of the settings file. @param formerly its old environment variable */
-const Count = (fallback: number, minimum: number, description: string, formerly?: string) =>
-  Type.Integer({ default: fallback, minimum, description, ...(formerly !== undefined && { formerly }) })
+/** A whole number, from a minimum on or within limits. @param formerly its old environment variable */
+const Count = (
+  fallback: number,
+  limits: number | readonly [minimum: number, maximum: number],
+  description: string,
+  formerly?: string,
+) => {
+  const [minimum, maximum] = [limits].flat() as [number, number?]
+  const bounds = { minimum, ...(maximum !== undefined && { maximum }) }
+  return Type.Integer({ default: fallback, ...bounds, description, ...(formerly !== undefined && { formerly }) })
+}
 
 /** A list of texts of the settings file. @param formerly its old environment variable, comma-separated */
 const Texts = (fallback: readonly string[], description: string, formerly: string) =>
   Type.Array(Type.String(), { default: fallback, description, formerly })
 
 /** Port to listen on. */
-const Port = (fallback: number) =>
-  Type.Integer({ default: fallback, minimum: 0, maximum: 65_535, description: 'Port to listen on.' })
+const Port = (fallback: number) => Count(fallback, [0, 65_535], 'Port to listen on.')
+
+/** Connections of a process to its database. */
+const PoolSize = (fallback: number, minimum: number) => Count(fallback, [minimum, 200], 'Connections of this process.')
+
+/** Reference of a project. */
+const ProjectRef = (description: string) => Type.String({ default: 'local', pattern: PROJECT_REF_PATTERN, description })
+
+/** Place of a storage. */
+const Storage = () =>
+  Type.String({ default: 'file:.terrane/storage', description: 'file:{folder} or s3://{bucket}/{prefix}.' })
 
 /** Kinds of settings beside those of TypeBox: `Setting.Count(30, 1, 'Maximum age of jobs, in days.')`. */
-export const Setting = { Secret, List, Count, Texts, Port }
+export const Setting = { Secret, List, Count, Texts, Port, PoolSize, ProjectRef, Storage }
 
 /** Variables of every app. */
 export const ServiceVariables = {
@@ -78,24 +96,18 @@ export const ServiceVariables = {
     default: 'info',
     description: 'Minimum level of logged entries.',
   }),
-  DRAIN_TIMEOUT_MS: Type.Integer({
-    default: 10_000,
-    minimum: 0,
-    description: 'Maximum time of a graceful shutdown, from the signal to the end of the process.',
-  }),
+  DRAIN_TIMEOUT_MS: Count(10_000, 0, 'Maximum time of a graceful shutdown, from the signal to the end of the process.'),
   TERRANE_TRUSTED_PROXIES: List(
     'Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed, comma-separated.',
   ),
   TERRANE_METRICS_KEY: Type.Optional(
     Secret("The operator's key: /metrics wants it as one Bearer header. Without it /metrics is closed.", 16),
   ),
-  TERRANE_METRICS_PORT: Type.Integer({
-    default: 0,
-    minimum: 0,
-    maximum: 65_535,
-    description:
-      'A port of its own for /metrics, without a key: for networks that only the operator reaches. 0 = none.',
-  }),
+  TERRANE_METRICS_PORT: Count(
+    0,
+    [0, 65_535],
+    'A port of its own for /metrics, without a key: for networks that only the operator reaches. 0 = none.',
+  ),
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
     Type.String({
       pattern: '^https?://',
@@ -129,20 +141,18 @@ export const EveryApp = {
   }),
   // The sum of these and the app's own intervals stays within 60 s.
   keys: Type.Object({
-    cacheMs: Type.Integer({
-      default: 20_000,
-      minimum: 0,
-      maximum: 30_000,
-      description: 'Time for which a checked key is cached (all apps but the console).',
-      formerly: 'TERRANE_KEYS_CACHE_MS',
-    }),
-    graceMs: Type.Integer({
-      default: 20_000,
-      minimum: 0,
-      maximum: 3_600_000,
-      description: 'Further time for which a valid key is accepted while the database does not answer; then 503.',
-      formerly: 'TERRANE_KEYS_GRACE_MS',
-    }),
+    cacheMs: Count(
+      20_000,
+      [0, 30_000],
+      'Time for which a checked key is cached (all apps but the console).',
+      'TERRANE_KEYS_CACHE_MS',
+    ),
+    graceMs: Count(
+      20_000,
+      [0, 3_600_000],
+      'Further time for which a valid key is accepted while the database does not answer; then 503.',
+      'TERRANE_KEYS_GRACE_MS',
+    ),
   }),
   jwtAudiences: Texts(
     ['authenticated'],

@@ -238,3 +238,16 @@ export function Menu(props: {
     </div>
   )
 }
+
+/** An action of a {@link Menu}, which closes it. */
+export function MenuItem(props: { close: () => void; onChoose: () => void; children: ComponentChildren }): JSX.Element {
+  const choose = () => {
+    props.close()
+    props.onChoose()
+  }
+  return (
+    <button type="button" class="item" onClick={choose}>
+      {props.children}
+    </button>
+  )
+}

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { Button, Dialog, Menu, ProblemNotice, Segmented } from '../components/basics.tsx'
+import { Button, Dialog, Menu, MenuItem, ProblemNotice, Segmented } from '../components/basics.tsx'
+import { Form } from '../components/form.tsx'
 import { Icon } from '../components/icon.tsx'
 import { request, session, signOut } from '../lib/api.ts'
 import { navigate } from '../lib/router.tsx'
@@ -39,28 +40,14 @@ export function AccountMenu(): JSX.Element | null {
             <div class="item-text small faint truncate">{email}</div>
             <Segmented label="Theme" value={chosen} onChange={setTheme} options={THEMES} />
             <hr />
-            <button
-              type="button"
-              class="item"
-              onClick={() => {
-                close()
-                setChanging(true)
-              }}
-            >
+            <MenuItem close={close} onChoose={() => setChanging(true)}>
               <Icon name="key" />
               Change password
-            </button>
-            <button
-              type="button"
-              class="item"
-              onClick={() => {
-                close()
-                void signOut().then(() => navigate('/', { replace: true }))
-              }}
-            >
+            </MenuItem>
+            <MenuItem close={close} onChoose={() => void signOut().then(() => navigate('/', { replace: true }))}>
               <Icon name="out" />
               Sign out
-            </button>
+            </MenuItem>
           </>
         )}
       </Menu>
@@ -80,12 +67,7 @@ function ChangePassword({ onClose }: { onClose: () => void }): JSX.Element {
   }
   return (
     <Dialog title="Change password" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          void submit(event.currentTarget)
-        }}
-      >
+      <Form onSubmit={(form) => void submit(form)}>
         <h2>Change password</h2>
         {problem && <ProblemNotice problem={problem} />}
         <div class="field">
@@ -121,7 +103,7 @@ function ChangePassword({ onClose }: { onClose: () => void }): JSX.Element {
             Change password
           </button>
         </footer>
-      </form>
+      </Form>
     </Dialog>
   )
 }

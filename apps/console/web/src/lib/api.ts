@@ -66,6 +66,11 @@ export async function request<T>(method: string, path: string, body?: unknown, s
   return (await response.json()) as T
 }
 
+/** Reads from the console's API, as {@link request} does. */
+export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return request('GET', path, undefined, signal)
+}
+
 /** Like {@link request}, for answers that are not JSON. */
 export async function send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
   const headers: Record<string, string> = {}

@@ -1,5 +1,5 @@
 import { qualified, quoteIdentifier, quoteLiteral } from '@terrane/core/sql-text'
-import { projectPath, request } from './api.ts'
+import { get, projectPath, request } from './api.ts'
 
 /** An embedding table, as the catalogue describes it. */
 export interface EmbeddingTable {
@@ -54,18 +54,18 @@ const COLUMNS = 'table_name,kind,model_name,dims,rows,level,tile_size,attributio
 
 export function readCatalogue(ref: string, signal?: AbortSignal): Promise<EmbeddingTable[]> {
   const query = new URLSearchParams({ select: COLUMNS, order: 'created_at.desc', limit: '500' })
-  return request('GET', projectPath(ref, `/rest/v1/embeddings_catalogue?${query}`), undefined, signal)
+  return get(projectPath(ref, `/rest/v1/embeddings_catalogue?${query}`), signal)
 }
 
 export function readTiles(ref: string, table: string, signal?: AbortSignal): Promise<Tile[]> {
   const query = new URLSearchParams({ select: 'id::text,geom,label_name', order: 'id', limit: String(MAX_TILES) })
-  return request('GET', projectPath(ref, `/rest/v1/${table}?${query}`), undefined, signal)
+  return get(projectPath(ref, `/rest/v1/${table}?${query}`), signal)
 }
 
 /** Names of the classifiers that begin with a text of letters, digits and `_`, once per version. */
 export async function readClassifiers(ref: string, beginning: string): Promise<readonly string[]> {
   const query = new URLSearchParams({ select: 'name', name: `like.${beginning}*` })
-  const found = await request<{ name: string }[]>('GET', projectPath(ref, `/rest/v1/classifiers?${query}`))
+  const found = await get<{ name: string }[]>(projectPath(ref, `/rest/v1/classifiers?${query}`))
   return found.map(({ name }) => name)
 }
 

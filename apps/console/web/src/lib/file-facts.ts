@@ -1,6 +1,6 @@
 import type { FileFacts, InspectFile, JobWarning } from '@terrane/contracts'
 import type { Box } from '../map/graticule.ts'
-import { projectPath, request, toProblem } from './api.ts'
+import { get, projectPath, request, toProblem } from './api.ts'
 import { formatNumber, formatRows } from './format.ts'
 import { osmExtent } from './osm-extent.ts'
 import { taskFor } from './task-for-file.ts'
@@ -39,7 +39,7 @@ export async function lookAtFile(ref: string, file: File, path: string): Promise
   const { task } = taskFor(file.name, path)
   if (task === 'createGeoEmbeddings') {
     const url = projectPath(ref, `/raster/v1/info?url=${encodeURIComponent(`storage://${path}`)}`)
-    return lookOfRaster(await request<RasterFacts>('GET', url))
+    return lookOfRaster(await get<RasterFacts>(url))
   }
   if (task === 'osmImportArea') return { lines: [], warnings: [], extent: await osmExtent(file) }
   const [bucket = '', ...key] = path.split('/')

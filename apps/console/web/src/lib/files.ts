@@ -1,4 +1,4 @@
-import { projectPath, request } from './api.ts'
+import { get, projectPath, request } from './api.ts'
 
 /** A bucket of the project's storage. */
 export interface Bucket {
@@ -21,13 +21,13 @@ export interface FilePage {
 }
 
 export function readBuckets(ref: string, signal?: AbortSignal): Promise<readonly Bucket[]> {
-  return request('GET', projectPath(ref, '/files'), undefined, signal)
+  return get(projectPath(ref, '/files'), signal)
 }
 
 /** Files of a bucket in the order of their paths. */
 export function readFiles(ref: string, bucket: string, cursor: string | null, signal?: AbortSignal): Promise<FilePage> {
   const query = new URLSearchParams({ limit: '50', ...(cursor !== null && { cursor }) })
-  return request('GET', `${projectPath(ref, '/files/')}${encodeURIComponent(bucket)}?${query}`, undefined, signal)
+  return get(`${projectPath(ref, '/files/')}${encodeURIComponent(bucket)}?${query}`, signal)
 }
 
 export function deleteFile(ref: string, bucket: string, key: string): Promise<unknown> {

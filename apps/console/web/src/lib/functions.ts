@@ -1,4 +1,4 @@
-import { projectPath, request, send } from './api.ts'
+import { get, projectPath, request, send } from './api.ts'
 
 /** A function that is deployed with the project. */
 export interface FunctionSummary {
@@ -65,7 +65,7 @@ export interface LogEntry {
 }
 
 export async function readFunctions(ref: string, signal?: AbortSignal): Promise<readonly FunctionSummary[]> {
-  const { data } = await request<{ data: FunctionSummary[] }>('GET', projectPath(ref, '/functions'), undefined, signal)
+  const { data } = await get<{ data: FunctionSummary[] }>(projectPath(ref, '/functions'), signal)
   return data.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
@@ -76,7 +76,7 @@ export function callFunction(ref: string, name: string, call: Call): Promise<Ans
 /** Newest first. */
 export async function readVersions(ref: string, name: string, signal?: AbortSignal): Promise<readonly Version[]> {
   const path = `${pathOf(ref, name)}/versions`
-  const { data } = await request<{ data: Version[] }>('GET', path, undefined, signal)
+  const { data } = await get<{ data: Version[] }>(path, signal)
   return data.toSorted((a, b) => b.version - a.version)
 }
 
@@ -93,7 +93,7 @@ export interface Minute {
 
 /** The last 60 minutes, oldest first. */
 export async function readMinutes(ref: string, name: string, signal?: AbortSignal): Promise<readonly Minute[]> {
-  return (await request<{ data: Minute[] }>('GET', `${pathOf(ref, name)}/minutes`, undefined, signal)).data
+  return (await get<{ data: Minute[] }>(`${pathOf(ref, name)}/minutes`, signal)).data
 }
 
 /** Makes an earlier version live again. */

@@ -1,7 +1,7 @@
 import type { EmbeddingsResult, Job, JobWarning } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
 import { formatNumber } from './format.ts'
-import { projectPath, request } from './api.ts'
+import { get, projectPath, request } from './api.ts'
 
 export type { Job } from '@terrane/contracts'
 
@@ -22,7 +22,7 @@ export function readJobs(
   const query = new URLSearchParams({ limit: String(options.limit ?? 20) })
   if (options.status) query.set('status', options.status)
   if (options.cursor) query.set('cursor', options.cursor)
-  return request('GET', projectPath(ref, `/jobs/${encodeURIComponent(task)}?${query}`), undefined, signal)
+  return get(projectPath(ref, `/jobs/${encodeURIComponent(task)}?${query}`), signal)
 }
 
 export function submitJob(ref: string, task: string, body: unknown): Promise<Job> {
@@ -38,7 +38,7 @@ export async function endOfJob(ref: string, begun: Job, signal: AbortSignal): Pr
   let job = begun
   while (!job.terminal) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
-    job = await request<Job>('GET', path, undefined, signal)
+    job = await get<Job>(path, signal)
   }
   if (job.status === 'success') return job
   const { code = 'JOB_FAILED', message = 'The job failed', hint, details } = job.error ?? {}

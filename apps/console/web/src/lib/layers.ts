@@ -1,4 +1,4 @@
-import { projectPath, request } from './api.ts'
+import { get, projectPath } from './api.ts'
 
 /** An archive in bucket pmtiles. */
 export interface Layer {
@@ -15,5 +15,5 @@ export interface LayerList {
 }
 
 export function readLayers(ref: string, signal?: AbortSignal): Promise<LayerList> {
-  return request('GET', projectPath(ref, '/layers'), undefined, signal)
+  return get(projectPath(ref, '/layers'), signal)
 }

@@ -1,5 +1,5 @@
 import { compile, documentOf, type MapDocument } from '@terrane/map-style'
-import { projectPath, request } from './api.ts'
+import { get, projectPath, request } from './api.ts'
 
 /** A map of the project in a list. */
 export interface MapSummary {
@@ -30,18 +30,13 @@ export interface MapVersion {
 const SUMMARY = 'id,title,version,is_public,updated_at'
 
 export function readMaps(ref: string, signal?: AbortSignal): Promise<readonly MapSummary[]> {
-  return request(
-    'GET',
-    rows(ref, 'maps', { select: SUMMARY, order: 'updated_at.desc', limit: '500' }),
-    undefined,
-    signal,
-  )
+  return get(rows(ref, 'maps', { select: SUMMARY, order: 'updated_at.desc', limit: '500' }), signal)
 }
 
 /** A map by its id; null when it does not exist. */
 export async function readMap(ref: string, id: string, signal?: AbortSignal): Promise<KeptMap | null> {
   const select = `${SUMMARY},style,publishable_key,origins`
-  const [found] = await request<MapRow[]>('GET', rows(ref, 'maps', { id: `eq.${id}`, select }), undefined, signal)
+  const [found] = await get<MapRow[]>(rows(ref, 'maps', { id: `eq.${id}`, select }), signal)
   if (!found) return null
   const { style, ...about } = found
   return { ...about, document: documentOf(style) }
@@ -49,13 +44,13 @@ export async function readMap(ref: string, id: string, signal?: AbortSignal): Pr
 
 export function readVersions(ref: string, id: string, signal?: AbortSignal): Promise<readonly MapVersion[]> {
   const query = { map_id: `eq.${id}`, select: 'version,title,saved_at', order: 'version.desc' }
-  return request('GET', rows(ref, 'map_versions', query), undefined, signal)
+  return get(rows(ref, 'map_versions', query), signal)
 }
 
 /** A stored version of a map. */
 export async function readVersion(ref: string, id: string, version: number): Promise<MapDocument> {
   const query = { map_id: `eq.${id}`, version: `eq.${version}`, select: 'style' }
-  const [found] = await request<{ style: unknown }[]>('GET', rows(ref, 'map_versions', query))
+  const [found] = await get<{ style: unknown }[]>(rows(ref, 'map_versions', query))
   return documentOf(found?.style)
 }
 

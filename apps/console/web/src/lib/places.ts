@@ -1,6 +1,6 @@
 import { boxOf } from '../map/box.ts'
 import { readLiveTables } from '../map/live.ts'
-import { projectPath, request, toProblem } from './api.ts'
+import { get, projectPath, toProblem } from './api.ts'
 
 /** A named feature of a table of the project. */
 export interface Place {
@@ -38,7 +38,7 @@ async function namedIn(ref: string, table: string, text: string, signal?: AbortS
   const path = projectPath(ref, `/tables/${table.slice(0, dot)}/${encodeURIComponent(table.slice(dot + 1))}/rows`)
   const query = new URLSearchParams({ named: text, limit: String(MOST_NAMES) })
   try {
-    const rows = await request<GeoJSON.FeatureCollection>('GET', `${path}?${query}`, undefined, signal)
+    const rows = await get<GeoJSON.FeatureCollection>(`${path}?${query}`, signal)
     return rows.features.flatMap(({ geometry, properties }) => {
       const at = middleOf(geometry)
       return at ? [{ name: String(properties?.['name']), table, at }] : []

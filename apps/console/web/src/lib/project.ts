@@ -1,4 +1,4 @@
-import { projectPath, request } from './api.ts'
+import { get, projectPath } from './api.ts'
 
 /** A project as the console's API describes it. */
 export interface Project {
@@ -18,13 +18,13 @@ type Told = Omit<Project, 'reference'> & { readonly address: string }
 
 /** The projects of the organizations that the user is a member of. */
 export async function readProjects(signal: AbortSignal): Promise<Project[]> {
-  const { data } = await request<{ data: Told[] }>('GET', '/api/projects', undefined, signal)
+  const { data } = await get<{ data: Told[] }>('/api/projects', signal)
   return data.map(addressed)
 }
 
 /** The project of a URL. */
 export async function readProject(address: string, signal: AbortSignal): Promise<Project> {
-  return addressed(await request<Told>('GET', projectPath(address), undefined, signal))
+  return addressed(await get<Told>(projectPath(address), signal))
 }
 
 function addressed({ ref, address, ...project }: Told): Project {

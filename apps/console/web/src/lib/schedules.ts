@@ -1,11 +1,11 @@
 import type { Schedule, ScheduleList } from '@terrane/contracts'
-import { projectPath, request } from './api.ts'
+import { get, projectPath, request } from './api.ts'
 
 export type { Schedule } from '@terrane/contracts'
 
 /** Every schedule of a project, newest first; a project has at most a hundred. */
 export async function readSchedules(ref: string, signal?: AbortSignal): Promise<readonly Schedule[]> {
-  const { data } = await request<ScheduleList>('GET', projectPath(ref, '/schedules?limit=100'), undefined, signal)
+  const { data } = await get<ScheduleList>(projectPath(ref, '/schedules?limit=100'), signal)
   return data
 }
 

@@ -1,6 +1,6 @@
 import { qualified } from '@terrane/core/sql-text'
 import type { Filter } from '@terrane/map-style'
-import { projectPath, request } from './api.ts'
+import { get, projectPath, request } from './api.ts'
 import { readStatement } from './sql.ts'
 
 /** A table or view of the project. */
@@ -28,7 +28,7 @@ export function tableLabel(table: string): string {
 export type Role = 'anon' | 'authenticated'
 
 export function readTables(ref: string, signal?: AbortSignal): Promise<readonly Table[]> {
-  return request('GET', projectPath(ref, '/tables'), undefined, signal)
+  return get(projectPath(ref, '/tables'), signal)
 }
 
 export function readRows(
@@ -47,7 +47,7 @@ export function readRows(
   if (sort !== undefined) query.set('sort', sort)
   if (isDescending) query.set('descending', 'true')
   if (filters.length > 0) query.set('filters', JSON.stringify(filters))
-  return request('GET', `${pathOf(ref, table)}/rows?${query.toString()}`, undefined, signal)
+  return get(`${pathOf(ref, table)}/rows?${query.toString()}`, signal)
 }
 
 /** Columns of the primary key, and columns that cannot be changed as text; no key for views and tables without one. */

@@ -1,10 +1,10 @@
 import type { Webhook, WebhookDelivery } from '@terrane/contracts'
-import { projectPath, request } from './api.ts'
+import { get, projectPath, request } from './api.ts'
 
 export type { Webhook, WebhookDelivery } from '@terrane/contracts'
 
 export async function readWebhooks(ref: string, signal?: AbortSignal): Promise<readonly Webhook[]> {
-  return (await request<{ data: Webhook[] }>('GET', projectPath(ref, '/webhooks'), undefined, signal)).data
+  return (await get<{ data: Webhook[] }>(projectPath(ref, '/webhooks'), signal)).data
 }
 
 /** Creates a webhook. Only this answer contains its secret. */
@@ -30,5 +30,5 @@ export async function readDeliveries(
   signal?: AbortSignal,
 ): Promise<readonly WebhookDelivery[]> {
   const path = projectPath(ref, `/webhooks/${id}/deliveries?limit=20`)
-  return (await request<{ data: WebhookDelivery[] }>('GET', path, undefined, signal)).data
+  return (await get<{ data: WebhookDelivery[] }>(path, signal)).data
 }

@@ -1,5 +1,5 @@
 import { tasksOf, type Document, type TaskDescription } from '../forms/openapi.ts'
-import { projectPath, request } from './api.ts'
+import { get, projectPath } from './api.ts'
 import type { ModelState } from './models.ts'
 import { useResource, type Resource } from './use-resource.ts'
 
@@ -16,13 +16,9 @@ export interface Capacity {
 
 /** The tasks of the project's worker, from its own description. */
 export function useTasks(ref: string): Resource<readonly TaskDescription[]> {
-  return useResource(`doc ${ref}`, async (signal) =>
-    tasksOf(await request<Document>('GET', projectPath(ref, '/doc'), undefined, signal)),
-  )
+  return useResource(`doc ${ref}`, async (signal) => tasksOf(await get<Document>(projectPath(ref, '/doc'), signal)))
 }
 
 export function useCapacity(ref: string): Resource<Capacity> {
-  return useResource(`capacity ${ref}`, (signal) =>
-    request<Capacity>('GET', projectPath(ref, '/capacity'), undefined, signal),
-  )
+  return useResource(`capacity ${ref}`, (signal) => get<Capacity>(projectPath(ref, '/capacity'), signal))
 }

@@ -1,7 +1,7 @@
 import type { LayerSpecification, Map as MapLibreMap } from 'maplibre-gl'
 import type { GeometryCollection, Topology } from 'topojson-specification'
 import { BASEMAP_ARCHIVE } from '@terrane/map-style/basemap'
-import { projectPath, request } from '../lib/api.ts'
+import { get, projectPath } from '../lib/api.ts'
 import { createStore, type Store } from '../lib/store.ts'
 import { mapColors, type MapColors } from './colors.ts'
 import { CITY_NAMES_ZOOM, archiveParts, cityLayers, type Parts } from './basemap-archive.ts'
@@ -44,7 +44,7 @@ function saved(): Basemap | null {
 }
 
 export function readOwnBasemap(signal?: AbortSignal): Promise<OwnBasemap> {
-  return request('GET', '/api/basemap', undefined, signal)
+  return get('/api/basemap', signal)
 }
 
 /** A basemap of a project, and how it is drawn. */

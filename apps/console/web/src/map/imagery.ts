@@ -1,5 +1,5 @@
 import type { Map as MapLibreMap } from 'maplibre-gl'
-import { projectPath, request } from '../lib/api.ts'
+import { get, projectPath } from '../lib/api.ts'
 import type { Box } from './graticule.ts'
 
 /** Metadata of the raster that an embeddings table was made from. */
@@ -13,7 +13,7 @@ const SOURCE = 'imagery'
 
 /** Metadata of the source of a table. The origin refuses it when the source no longer exists. */
 export function readImagery(ref: string, table: string, signal?: AbortSignal): Promise<Imagery> {
-  return request('GET', rasterPath(ref, 'info', table), undefined, signal)
+  return get(rasterPath(ref, 'info', table), signal)
 }
 
 /** URL of a thumbnail of a part of a table's source. */

@@ -1,4 +1,4 @@
-import { projectPath, request } from '../lib/api.ts'
+import { get, projectPath, request } from '../lib/api.ts'
 import type { Box } from './graticule.ts'
 
 /** A table or view that can be drawn with its current rows. */
@@ -44,11 +44,11 @@ export async function readLiveTables(ref: string, signal?: AbortSignal): Promise
 
 /** Extent, attribution, kind of geometry and properties of a table. */
 export function readTileJson(ref: string, name: string, signal?: AbortSignal): Promise<LiveTileJson> {
-  return request('GET', projectPath(ref, `/vector/v1/${encodeURIComponent(name)}`), undefined, signal)
+  return get(projectPath(ref, `/vector/v1/${encodeURIComponent(name)}`), signal)
 }
 
 /** @param table `schema.table` */
 export function readStats(ref: string, table: string, property: string, signal?: AbortSignal): Promise<ColumnStats> {
   const query = new URLSearchParams({ property })
-  return request('GET', projectPath(ref, `/vector/v1/${encodeURIComponent(table)}/stats?${query}`), undefined, signal)
+  return get(projectPath(ref, `/vector/v1/${encodeURIComponent(table)}/stats?${query}`), signal)
 }

@@ -7,7 +7,7 @@ import {
   type MapLayer,
   type VectorLayer,
 } from '@terrane/map-style'
-import { projectPath, request } from '../lib/api.ts'
+import { get, projectPath, request } from '../lib/api.ts'
 import { fieldsOf, sampleStats } from '../lib/sample-stats.ts'
 import { tableLabel } from '../lib/tables.ts'
 import { boxOf } from './box.ts'
@@ -106,7 +106,7 @@ export async function rasterLayer(ref: string, url: string, title: string): Prom
 }
 
 export function readRaster(ref: string, url: string, signal?: AbortSignal): Promise<RasterInfo> {
-  return request('GET', projectPath(ref, `/raster/v1/info?url=${encodeURIComponent(url)}`), undefined, signal)
+  return get(projectPath(ref, `/raster/v1/info?url=${encodeURIComponent(url)}`), signal)
 }
 
 /** Classification of numbers; `starts` are the limits of manual classes. */

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
 import { documentOf, type Style } from '@terrane/map-style'
 import { Loading, ProblemNotice } from '../components/basics.tsx'
-import { request } from '../lib/api.ts'
+import { get } from '../lib/api.ts'
 import { useResource } from '../lib/use-resource.ts'
 import { drawPublicMap, drawnLayers, drawnSource, removeForbiddenRasters } from '../map/draw-map.ts'
 import { lookAt } from '../map/look-at.ts'
@@ -14,7 +14,7 @@ import { Legend } from './maps/legend.tsx'
 /** A public map as a page, or embedded in another page: `/m/{project id}/{map id}`. */
 export function PublicMapPage(): JSX.Element {
   const path = location.pathname
-  const style = useResource(path, (signal) => request<Style>('GET', `/api${path}`, undefined, signal))
+  const style = useResource(path, (signal) => get<Style>(`/api${path}`, signal))
   const [map, setMap] = useState<MapLibreMap | null>(null)
   const [clicked, setClicked] = useState<readonly ClickedFeature[]>([])
   const [hidden, setHidden] = useState<readonly string[]>([])

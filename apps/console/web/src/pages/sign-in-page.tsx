@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Notice, ProblemNotice } from '../components/basics.tsx'
+import { Form } from '../components/form.tsx'
 import { Mark } from '../components/icon.tsx'
 import { signIn } from '../lib/api.ts'
 import { useAction } from '../lib/use-action.ts'
@@ -22,14 +23,7 @@ export function SignInPage({ ended = false }: { ended?: boolean }): JSX.Element 
           <Mark />
           Terrane
         </h1>
-        <form
-          class="card"
-          aria-label="Sign in"
-          onSubmit={(event) => {
-            event.preventDefault()
-            void submit(event.currentTarget)
-          }}
-        >
+        <Form class="card" aria-label="Sign in" onSubmit={(form) => void submit(form)}>
           {ended && !problem && <Notice>Your session has expired. Sign in to continue.</Notice>}
           {problem && <ProblemNotice problem={problem} />}
           <div class="field">
@@ -50,7 +44,7 @@ export function SignInPage({ ended = false }: { ended?: boolean }): JSX.Element 
           <button type="submit" class="button primary" disabled={busy}>
             {busy ? 'Signing in …' : 'Sign in'}
           </button>
-        </form>
+        </Form>
       </div>
     </main>
   )

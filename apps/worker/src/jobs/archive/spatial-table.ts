@@ -1,5 +1,12 @@
 import { qualified, quoteIdentifier, type Queryable } from '@terrane/database'
-import { chooseGeometry, readTable, type ColumnFacts, type ScanType } from '@terrane/database/scan'
+import {
+  NEVER_SHOWN,
+  chooseGeometry,
+  mapTypeOf,
+  readTable,
+  type ColumnFacts,
+  type ScanType,
+} from '@terrane/database/scan'
 import { noGeometryColumn, propertyNotShown } from './errors.ts'
 
 /** Columns of a table in a tile archive: SQL expressions for geometry, feature id and attributes. */
@@ -14,20 +21,6 @@ export interface SpatialTable {
   /** The server's estimate; null when it has none. */
   readonly rows: number | null
 }
-
-const INTEGERS: ReadonlySet<string> = new Set(['int2', 'int4', 'int8', 'oid'])
-const FLOATS: ReadonlySet<string> = new Set(['float4', 'float8', 'numeric'])
-/** Types that no map style can use. */
-const NEVER_SHOWN: ReadonlySet<string> = new Set([
-  'bytea',
-  'geometry',
-  'geography',
-  'raster',
-  'vector',
-  'halfvec',
-  'sparsevec',
-  'tsvector',
-])
 
 /** Geometry types that may contain arcs. */
 const MAY_CURVE = /^(geometry|circularstring|compoundcurve|curvepolygon|multicurve|multisurface)/i
@@ -50,7 +43,7 @@ export async function findSpatialTable(
   const geometry = chooseGeometry(columns)
   if (!geometry) throw noGeometryColumn({ schema, table, path })
   const keys = columns.filter((column) => column.is_key)
-  const key = keys.length === 1 && INTEGERS.has(keys[0]!.type) ? keys[0]! : null
+  const key = keys.length === 1 && scanTypeOf(keys[0]!.type) === 'int8' ? keys[0]! : null
   return {
     name: qualified(schema, table),
     geometry: geometrySql(geometry),
@@ -87,6 +80,10 @@ function chooseAttributes(
 }
 
 function attributeOf({ name, type }: ColumnFacts): SpatialTable['attributes'][number] {
-  const scanType = INTEGERS.has(type) ? 'int8' : FLOATS.has(type) ? 'float8' : type === 'bool' ? 'bool' : 'text'
-  return { name, sql: quoteIdentifier(name), type: scanType }
+  return { name, sql: quoteIdentifier(name), type: scanTypeOf(type) }
+}
+
+/** As on every map, but an oid is a number in an archive, also as the id of features. */
+function scanTypeOf(type: string): ScanType {
+  return type === 'oid' ? 'int8' : mapTypeOf(type)
 }

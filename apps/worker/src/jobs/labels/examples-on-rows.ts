@@ -15,7 +15,8 @@ const PIECE_POINTS = 128
 /** Timeout on a PostgreSQL server; on the embedded database the other limits bound the time. */
 const TIMEOUT_MS = 600_000
 
-interface Work {
+/** The examples of a request while they are found: a condition on rows `t`, and the class by id. */
+export interface Work {
   readonly body: TrainClassifier
   readonly where: string
   readonly classOf: Map<number, string>

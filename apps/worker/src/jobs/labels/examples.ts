@@ -4,7 +4,7 @@ import { Warnings } from '@terrane/core/errors'
 import { qualified, type Database } from '@terrane/database'
 import { EMBEDDINGS_SCHEMA } from '@terrane/database/geoembeddings'
 import { classUnknown, tooManyExamples } from './errors.ts'
-import { addMet } from './examples-on-rows.ts'
+import { addMet, type Work } from './examples-on-rows.ts'
 import { featureSource, tableSource, type Source } from './example-sources.ts'
 import { WITHOUT_CLASS } from './class-names.ts'
 
@@ -35,13 +35,6 @@ export async function findExamples(database: Database, body: TrainClassifier, wh
   await addIds(database, { body, where, classOf, leftOut })
   keepClasses(body.classes, classOf, leftOut)
   return { classOf, warnings: leftOut.list() }
-}
-
-interface Work {
-  readonly body: TrainClassifier
-  readonly where: string
-  readonly classOf: Map<number, string>
-  readonly leftOut: Warnings
 }
 
 async function addIds(database: Database, { body, where, classOf, leftOut }: Work): Promise<void> {

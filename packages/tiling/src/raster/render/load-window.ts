@@ -1,9 +1,9 @@
+import { placeOf, rectOf } from '../tensor/sample-rects.ts'
 import { flagValid, markMissing, markTransparent, INVALID } from '../tensor/validity.ts'
 import type { PixelRect } from '../plan.ts'
-import type { RasterInfo, RasterLevel } from '../raster-info.ts'
+import type { RasterInfo } from '../raster-info.ts'
 import { storedNodata } from '../stored-nodata.ts'
 import { blocksOf } from '../window.ts'
-import type { BlockPart } from '../window.ts'
 import type { BlockStore } from './blocks.ts'
 import type { SourceGrid } from './grid.ts'
 import type { ChosenLevel } from './level.ts'
@@ -91,7 +91,7 @@ async function loadBands(
   const nodata = storedNodata(choice.nodata, raster)
   const marking = canMiss(raster, choice)
   for (const part of blocksOf(level, window)) {
-    const to = placeIn(window, part)
+    const to = placeOf(part, window)
     const marked = new Set<number>()
     for (const [channel, band] of choice.bands.entries()) {
       const samples = await store.read(level, blockOfBand(level, part.index, band))
@@ -112,21 +112,6 @@ async function loadBands(
   }
   if (mask === null) return
   for (const part of blocksOf(mask, window)) {
-    markTransparent(await store.read(mask, part.index), rectOf(part, mask, 0), marks, placeIn(window, part))
+    markTransparent(await store.read(mask, part.index), rectOf(part, mask, 0), marks, placeOf(part, window))
   }
-}
-
-function rectOf(part: BlockPart, level: RasterLevel, offset: number) {
-  const step = level.planar ? 1 : level.samplesPerPixel
-  return {
-    start: (part.pixel * step + offset) | 0,
-    step: step | 0,
-    rowStep: (level.blockWidth * step) | 0,
-    columns: part.columns | 0,
-    rows: part.rows | 0,
-  }
-}
-
-function placeIn(window: PixelRect, part: BlockPart) {
-  return { start: ((part.top - window.y) * window.width + part.left - window.x) | 0, rowStep: window.width | 0 }
 }

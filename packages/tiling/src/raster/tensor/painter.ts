@@ -3,10 +3,11 @@ import type { BlockReader } from '../decode/block-reader.ts'
 import { SAMPLE_BYTES } from '../decode/samples.ts'
 import { storedNodata } from '../stored-nodata.ts'
 import type { PixelRect, TilePlan, TileWindow } from '../plan.ts'
-import type { RasterInfo, RasterLevel, Samples } from '../raster-info.ts'
+import type { RasterInfo, Samples } from '../raster-info.ts'
 import type { ByteSource } from '../source.ts'
 import type { BlockPart } from '../window.ts'
 import { blocksOf } from '../window.ts'
+import { placeOf, rectOf, type PlaneWindow } from './sample-rects.ts'
 import type { PlaneRect, SampleRect, Stretch } from './stretch.ts'
 import { lookUpChannel, stretchChannel, stretchColorBytes } from './stretch.ts'
 import { INVALID, flagValid, markMissing, markTransparent } from './validity.ts'
@@ -51,7 +52,7 @@ export function createPainter(options: PainterOptions): Painter {
     if (!raster.planar) {
       const read = image.read(part.index)
       const block = read instanceof Promise ? await read : read
-      const at = (band: number): SampleRect => rectOf(part, raster, band)
+      const at = (band: number): SampleRect => rectOf(part, raster, raster.color === 'palette' ? 0 : band)
       channels.paintAll(block, at, planes, to)
       for (const band of marked) markMissing(block, at(band), marks, to, nodata)
       if (raster.alphaBand !== null) markTransparent(block, at(raster.alphaBand), marks, to)
@@ -65,7 +66,7 @@ export function createPainter(options: PainterOptions): Painter {
       if (band === raster.alphaBand) markTransparent(block, rect, marks, to)
     }
   }
-  const paintMask = async (reader: BlockReader, window: TileWindow, inside: PixelRect): Promise<void> => {
+  const paintMask = async (reader: BlockReader, window: PlaneWindow, inside: PixelRect): Promise<void> => {
     for (const part of blocksOf(reader.level, inside)) {
       markTransparent(await reader.read(part.index), rectOf(part, reader.level, 0), marks, placeOf(part, window))
     }
@@ -76,8 +77,9 @@ export function createPainter(options: PainterOptions): Painter {
     async paint(window, inside, planes) {
       const marking = marksPixels || inside.width * inside.height < valid.length
       if (marking) markOutside(marks, window, inside)
-      for (const part of blocksOf(raster, inside)) await paintPart(part, placeOf(part, window), planes)
-      if (mask) await paintMask(mask, window, inside)
+      const plane = { x: window.x, y: window.y, width: window.size }
+      for (const part of blocksOf(raster, inside)) await paintPart(part, placeOf(part, plane), planes)
+      if (mask) await paintMask(mask, plane, inside)
       return marking ? flagValid(marks, missingBands, valid) : valid.length
     },
   }
@@ -124,25 +126,6 @@ function paletteTables(palette: Uint8Array, bands: readonly number[], lines: rea
       return Math.max(low, Math.min(high, value))
     }),
   )
-}
-
-// `| 0` makes positions integers. The loops over samples take twice as long when V8 sees a position that was computed
-// as a double, such as a quotient rounded by Math.floor.
-
-function rectOf(part: BlockPart, level: RasterLevel, band: number): SampleRect {
-  const step = level.planar ? 1 : level.samplesPerPixel
-  const first = level.color === 'palette' || level.planar ? 0 : band
-  return {
-    start: (part.pixel * step + first) | 0,
-    step: step | 0,
-    rowStep: (level.blockWidth * step) | 0,
-    columns: part.columns | 0,
-    rows: part.rows | 0,
-  }
-}
-
-function placeOf(part: BlockPart, window: TileWindow): PlaneRect {
-  return { start: ((part.top - window.y) * window.size + part.left - window.x) | 0, rowStep: window.size | 0 }
 }
 
 function markOutside(marks: Uint16Array, { x, y, size }: TileWindow, inside: PixelRect): void {

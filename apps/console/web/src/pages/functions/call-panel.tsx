@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Code, Notice, ProblemNotice, Segmented } from '../../components/basics.tsx'
+import { Form, Select } from '../../components/form.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { formatBytes } from '../../lib/format.ts'
 import { callFunction, type Answer, type Call, type Policy } from '../../lib/functions.ts'
@@ -37,15 +38,14 @@ export function CallPanel(props: { project: Project; name: string; policy: Polic
         <h2 id="call-title">Call</h2>
         <Segmented label="Key that is sent" value={role} onChange={setRole} options={ROLES} />
       </header>
-      <form
-        class="body stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void run(call)
-        }}
-      >
+      <Form class="body stack" onSubmit={() => void run(call)}>
         <div class="request-line">
-          <MethodSelect methods={methods} method={method} onMethod={setMethod} />
+          <Select
+            aria-label="Method"
+            value={method}
+            options={methods.map((name) => [name, name])}
+            onChoose={setMethod}
+          />
           <input
             class="input mono"
             aria-label="Path and query after the name"
@@ -68,29 +68,8 @@ export function CallPanel(props: { project: Project; name: string; policy: Polic
         )}
         {problem && <ProblemNotice problem={problem} />}
         {answer && !problem && <AnswerView answer={answer} />}
-      </form>
+      </Form>
     </section>
-  )
-}
-
-function MethodSelect(props: {
-  methods: readonly string[]
-  method: string
-  onMethod: (method: string) => void
-}): JSX.Element {
-  return (
-    <select
-      class="select"
-      aria-label="Method"
-      value={props.method}
-      onChange={(event) => props.onMethod(event.currentTarget.value)}
-    >
-      {props.methods.map((name) => (
-        <option key={name} value={name}>
-          {name}
-        </option>
-      ))}
-    </select>
   )
 }
 

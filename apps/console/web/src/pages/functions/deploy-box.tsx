@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Notice, ProblemNotice } from '../../components/basics.tsx'
+import { Form } from '../../components/form.tsx'
 import { base64Of, filesOfFolder, folderProblem, functionNameOf, type ChosenFile } from '../../lib/folder.ts'
 import { formatBytes } from '../../lib/format.ts'
 import { deployFunction } from '../../lib/functions.ts'
@@ -35,14 +36,7 @@ export function DeployBox({ project, onDone }: { project: Project; onDone: (name
     clear()
   }
   return (
-    <form
-      class="card"
-      aria-label="Deploy a folder"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void run(deploy)
-      }}
-    >
+    <Form class="card" aria-label="Deploy a folder" onSubmit={() => void run(deploy)}>
       <div class="body stack">
         <FolderInput onFiles={choose} />
         {files.length > 0 && (
@@ -63,7 +57,7 @@ export function DeployBox({ project, onDone }: { project: Project; onDone: (name
           </button>
         </div>
       </div>
-    </form>
+    </Form>
   )
 }
 

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Button, Empty, Loading, Name, ProblemNotice, ProgressBar } from '../../components/basics.tsx'
+import { Select } from '../../components/form.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { session, toProblem, type Problem } from '../../lib/api.ts'
 import { formatAgo, formatDateTime, formatDuration } from '../../lib/format.ts'
@@ -19,11 +20,11 @@ const BUSY_MS = 3000
 const CALM_MS = 15_000
 
 const STATES = [
-  { value: '', label: 'Any state' },
-  { value: 'pending', label: 'Queued' },
-  { value: 'running', label: 'Running' },
-  { value: 'success', label: 'Done' },
-  { value: 'failed', label: 'Failed or cancelled' },
+  ['', 'Any state'],
+  ['pending', 'Queued'],
+  ['running', 'Running'],
+  ['success', 'Done'],
+  ['failed', 'Failed or cancelled'],
 ] as const
 
 /** All jobs of the project, newest first. */
@@ -44,18 +45,7 @@ export function JobsPage({ project }: { project: Project }): JSX.Element {
       <Head projectRef={project.ref} />
       <div class="filters">
         <TaskSelect class="select" task={task} onTask={(next) => filter('task', next)} />
-        <select
-          class="select"
-          aria-label="State"
-          value={status}
-          onChange={(event) => filter('status', event.currentTarget.value)}
-        >
-          {STATES.map(({ value, label }) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
+        <Select aria-label="State" value={status} options={STATES} onChoose={(next) => filter('status', next)} />
       </div>
       {problem && <ProblemNotice problem={problem} onRetry={refresh} />}
       {!jobs && !problem && <Loading what="Loading jobs" />}

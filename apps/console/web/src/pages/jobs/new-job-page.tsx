@@ -10,7 +10,7 @@ import { groupOf, isGiven, readField } from '../../forms/read-form.ts'
 import type { FormState, Group, Problems } from '../../forms/read-form.ts'
 import { TaskForm } from '../../forms/task-form.tsx'
 import { readBuckets } from '../../lib/files.ts'
-import { projectPath, request, type Problem } from '../../lib/api.ts'
+import { get, projectPath, type Problem } from '../../lib/api.ts'
 import { submitJob, type Job } from '../../lib/jobs.ts'
 import { formatJson } from '../../lib/format.ts'
 import { modelInstead } from '../../lib/models.ts'
@@ -34,9 +34,7 @@ export function NewJobPage({ project, task }: { project: Project; task: string }
   const { query } = usePlace()
   const again = query.get('again')
   const tasks = useTasks(project.ref)
-  const earlier = useResource(again, (signal) =>
-    request<Job>('GET', projectPath(project.ref, `/jobs/${task}/${again}`), undefined, signal),
-  )
+  const earlier = useResource(again, (signal) => get<Job>(projectPath(project.ref, `/jobs/${task}/${again}`), signal))
   const description = tasks.value?.find(({ name }) => name === task)
   const problem = tasks.problem ?? earlier.problem
   const ready = description && (again === null || earlier.value || earlier.problem)

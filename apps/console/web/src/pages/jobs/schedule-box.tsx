@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Button, ProblemNotice } from '../../components/basics.tsx'
+import { Line } from '../../components/form.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { navigate } from '../../lib/router.tsx'
 import { makeSchedule } from '../../lib/schedules.ts'
@@ -34,10 +35,7 @@ export function ScheduleBox(props: {
       <summary>Run it regularly</summary>
       <div class="stack">
         {fields.map(([label, value, change]) => (
-          <label key={label} class="field">
-            <span class="label">{label}</span>
-            <input class="input" value={value} onInput={(event) => change(event.currentTarget.value)} />
-          </label>
+          <Line key={label} label={label} value={value} onValue={change} />
         ))}
         <p class="small dim">
           <code>{'{date}'}</code> and <code>{'{time}'}</code> in the request become the day and time of each run.

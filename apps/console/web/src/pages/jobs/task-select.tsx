@@ -1,21 +1,16 @@
 import type { JSX } from 'preact'
+import { Select } from '../../components/form.tsx'
 import { TASKS, taskLabel } from '../../lib/tasks.ts'
 
 /** A choice of a task; an empty name means all tasks. */
 export function TaskSelect(props: { class: string; task: string; onTask: (task: string) => void }): JSX.Element {
   return (
-    <select
+    <Select
       class={props.class}
       aria-label="Task"
       value={props.task}
-      onChange={(event) => props.onTask(event.currentTarget.value)}
-    >
-      <option value="">Every task</option>
-      {TASKS.map((name) => (
-        <option key={name} value={name}>
-          {taskLabel(name)}
-        </option>
-      ))}
-    </select>
+      options={[['', 'Every task'], ...TASKS.map((name) => [name, taskLabel(name)] as const)]}
+      onChoose={props.onTask}
+    />
   )
 }

@@ -1,6 +1,6 @@
 import type { JobLog, JobLogLine } from '@terrane/contracts'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { projectPath, request, toProblem, type Problem } from '../../lib/api.ts'
+import { get, projectPath, toProblem, type Problem } from '../../lib/api.ts'
 import type { Job } from '../../lib/jobs.ts'
 
 /** The log of a job; new lines are read whenever its record changes. */
@@ -14,7 +14,7 @@ export function useJobLog(ref: string, job: Job) {
 
   const look = useCallback(async () => {
     for (let more = true; more;) {
-      const page = await request<JobLog>('GET', `${path}?after=${last.current}&limit=1000`)
+      const page = await get<JobLog>(`${path}?after=${last.current}&limit=1000`)
       last.current = page.last
       more = page.more
       setLog((old) => ({ lines: [...old.lines, ...page.data], dropped: page.dropped }))

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { projectPath, request, toProblem, type Problem } from '../../lib/api.ts'
+import { get, projectPath, toProblem, type Problem } from '../../lib/api.ts'
 import type { Job } from '../../lib/jobs.ts'
 
 /** Delay before a refused stream is requested again. */
@@ -36,7 +36,7 @@ export function useJob(ref: string, task: string, id: string, known: Job | null 
     }
     const read = async () => {
       try {
-        const found = await request<Job>('GET', path, undefined, abort.signal)
+        const found = await get<Job>(path, abort.signal)
         setProblem(null)
         setJob(found)
         if (!found.terminal) follow()

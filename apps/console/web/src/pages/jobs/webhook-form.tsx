@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { ProblemNotice, Segmented } from '../../components/basics.tsx'
+import { Form, Line } from '../../components/form.tsx'
 import { Icon } from '../../components/icon.tsx'
 import type { Project } from '../../lib/project.ts'
 import { useAction } from '../../lib/use-action.ts'
@@ -34,14 +35,7 @@ export function WebhookForm(props: {
     setDescription('')
   }
   return (
-    <form
-      class="card"
-      aria-label="New webhook"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void run(make)
-      }}
-    >
+    <Form class="card" aria-label="New webhook" onSubmit={() => void run(make)}>
       <div class="body stack">
         <div class="two">
           <Line label="URL" value={url} onValue={setUrl} type="url" required placeholder={EXAMPLE_URL} />
@@ -68,17 +62,6 @@ export function WebhookForm(props: {
         </div>
         {problem && <ProblemNotice problem={problem} />}
       </div>
-    </form>
-  )
-}
-
-type LineProps = JSX.IntrinsicElements['input'] & { label: string; onValue: (value: string) => void }
-
-function Line({ label, onValue, ...input }: LineProps): JSX.Element {
-  return (
-    <label class="field">
-      <span class="label">{label}</span>
-      <input class="input" {...input} onInput={(event) => onValue(event.currentTarget.value)} />
-    </label>
+    </Form>
   )
 }

@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
 import { Loading, Notice, ProblemNotice } from '../../components/basics.tsx'
+import { Select, SelectField } from '../../components/form.tsx'
 import { Icon } from '../../components/icon.tsx'
 import {
   MAX_TILES,
@@ -59,19 +60,15 @@ export function EmbeddingsSection(props: EmbeddingsProps): JSX.Element {
         </p>
       )}
       {catalogue.value && catalogue.value.length > 0 && (
-        <select
-          class="select"
+        <Select
           aria-label="Embedding table"
           value={table ?? ''}
-          onChange={(event) => onTable(event.currentTarget.value || null)}
-        >
-          <option value="">Choose a table …</option>
-          {catalogue.value.map(({ table_name: name, rows }) => (
-            <option key={name} value={name}>
-              {name} ({formatNumber(rows)})
-            </option>
-          ))}
-        </select>
+          options={[
+            ['', 'Choose a table …'],
+            ...catalogue.value.map(({ table_name: name, rows }) => [name, `${name} (${formatNumber(rows)})`] as const),
+          ]}
+          onChoose={(name) => onTable(name || null)}
+        />
       )}
       {catalogue.value && table !== null && !entry && <p class="problem">There is no embeddings table {table}.</p>}
       {entry && <Explorer key={entry.table_name} {...props} entry={entry} />}
@@ -176,21 +173,12 @@ function BeforeSelect(props: {
   const { tables, before, onBefore } = props
   if (tables.length === 0) return null
   return (
-    <div class="field">
-      <label for="before">What changed since</label>
-      <select
-        id="before"
-        class="select"
-        value={before ?? ''}
-        onChange={(event) => onBefore(event.currentTarget.value || null)}
-      >
-        <option value="">Choose an earlier table …</option>
-        {tables.map(({ table_name: name }) => (
-          <option key={name} value={name}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </div>
+    <SelectField
+      id="before"
+      label="What changed since"
+      value={before ?? ''}
+      options={[['', 'Choose an earlier table …'], ...tables.map(({ table_name: name }) => [name, name] as const)]}
+      onChoose={(name) => onBefore(name || null)}
+    />
   )
 }

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { Check, Form, SelectField } from '../../components/form.tsx'
 import { Icon } from '../../components/icon.tsx'
 import type { SearchFrom } from '../../lib/embeddings.ts'
 import { formatNumber } from '../../lib/format.ts'
@@ -25,10 +26,9 @@ export function QueryForm(props: {
   const given = from && 'like' in from ? writeExamples(from) : ''
   useEffect(() => setText(given), [given])
   return (
-    <form
+    <Form
       class="query-form"
-      onSubmit={(event) => {
-        event.preventDefault()
+      onSubmit={() => {
         const examples = readExamples(text)
         if (examples) onFrom(examples)
       }}
@@ -47,38 +47,18 @@ export function QueryForm(props: {
           onInput={(event) => setText(event.currentTarget.value)}
         />
       </div>
-      <CountSelect count={count} onCount={onCount} />
+      <SelectField
+        id="query-count"
+        label="Number of results"
+        value={String(count)}
+        options={COUNTS.map((option) => [String(option), formatNumber(option)])}
+        onChoose={(value) => onCount(Number(value))}
+      />
       <button type="submit" class="button icon" aria-label="Find similar tiles">
         <Icon name="search" />
       </button>
-      <label class="check">
-        <input type="checkbox" checked={varied} onChange={(event) => onVaried(event.currentTarget.checked)} />
-        Diverse
-      </label>
-      <label class="check">
-        <input type="checkbox" checked={latest} onChange={(event) => onLatest(event.currentTarget.checked)} />
-        Newest per place
-      </label>
-    </form>
-  )
-}
-
-function CountSelect({ count, onCount }: { count: number; onCount: (count: number) => void }): JSX.Element {
-  return (
-    <div class="field">
-      <label for="query-count">Number of results</label>
-      <select
-        id="query-count"
-        class="select"
-        value={String(count)}
-        onChange={(event) => onCount(Number(event.currentTarget.value))}
-      >
-        {COUNTS.map((option) => (
-          <option key={option} value={String(option)}>
-            {formatNumber(option)}
-          </option>
-        ))}
-      </select>
-    </div>
+      <Check label="Diverse" isOn={varied} onChange={onVaried} />
+      <Check label="Newest per place" isOn={latest} onChange={onLatest} />
+    </Form>
   )
 }

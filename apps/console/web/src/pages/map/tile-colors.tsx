@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
+import { Check } from '../../components/form.tsx'
 import { Loading, ProblemNotice } from '../../components/basics.tsx'
 import { readColors, type EmbeddingTable, type Tile } from '../../lib/embeddings.ts'
 import type { Project } from '../../lib/project.ts'
@@ -30,10 +31,7 @@ export function TileColors(props: {
     <>
       {tiles.problem && <ProblemNotice problem={tiles.problem} onRetry={tiles.reload} />}
       {tiles.loading && <Loading what="Loading tiles" />}
-      <label class="check">
-        <input type="checkbox" checked={isColored} onChange={(event) => setColored(event.currentTarget.checked)} />
-        Colours by principal components
-      </label>
+      <Check label="Colours by principal components" isOn={isColored} onChange={setColored} />
       {colors.problem && <ProblemNotice problem={colors.problem} onRetry={colors.reload} />}
       {colors.loading && <Loading what="Computing colours" />}
     </>

@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact'
+import { Select } from '../../components/form.tsx'
 
 /** A row of a layer's options: a label and its controls. */
 export function Option({ label, children }: { label: string; children: ComponentChildren }): JSX.Element {
@@ -23,19 +24,13 @@ export function Choice<T extends string>(props: {
   const pairs = props.options.map((option) => (typeof option === 'string' ? ([option, option] as const) : option))
   const all = pairs.some(([one]) => one === value) ? pairs : [[value, value] as const, ...pairs]
   return (
-    <select
-      class="select"
+    <Select
       aria-label={label}
       value={value}
       disabled={isDisabled}
-      onChange={(event) => onChoose(event.currentTarget.value as T)}
-    >
-      {all.map(([one, name]) => (
-        <option key={one} value={one} disabled={isOff?.(one) ?? false}>
-          {name}
-        </option>
-      ))}
-    </select>
+      options={all.map(([one, name]) => [one, name, { disabled: isOff?.(one) ?? false }])}
+      onChoose={onChoose}
+    />
   )
 }
 

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
 import { addressed, compile, publishedOf, tablesOf, type MapDocument } from '@terrane/map-style'
-import { Button, Code, Dialog, Loading, Menu, ProblemNotice } from '../../components/basics.tsx'
+import { Button, Code, Dialog, Loading, Menu, MenuItem, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { readKeys } from '../../lib/keys.ts'
 import { formatAgo } from '../../lib/format.ts'
@@ -37,16 +37,9 @@ export function MapMenu(props: MenuProps): JSX.Element {
       <Menu class="map-menu" label="More" button={<Icon name="more" size={20} />}>
         {(close) => {
           const item = (label: string, work: () => void) => (
-            <button
-              type="button"
-              class="item"
-              onClick={() => {
-                close()
-                work()
-              }}
-            >
+            <MenuItem close={close} onChoose={work}>
               {label}
-            </button>
+            </MenuItem>
           )
           return (
             <>

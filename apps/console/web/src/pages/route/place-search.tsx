@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Button, Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Form } from '../../components/form.tsx'
 import { findPlaces, type Place } from '../../lib/places.ts'
 import { useResource } from '../../lib/use-resource.ts'
 
@@ -13,14 +14,7 @@ export function PlaceSearch(props: { projectRef: string; onPlace: (place: Place)
     findPlaces(projectRef, asked as string, signal),
   )
   return (
-    <form
-      class="place-search"
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault()
-        setAsked(text.trim() === '' ? null : text.trim())
-      }}
-    >
+    <Form class="place-search" role="search" onSubmit={() => setAsked(text.trim() === '' ? null : text.trim())}>
       <div class="label-row">
         <input
           class="input"
@@ -53,7 +47,7 @@ export function PlaceSearch(props: { projectRef: string; onPlace: (place: Place)
           </p>
         </>
       )}
-    </form>
+    </Form>
   )
 }
 

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { ProblemNotice, Loading } from '../../components/basics.tsx'
+import { SelectField } from '../../components/form.tsx'
 import type { Project } from '../../lib/project.ts'
 import { findReach, type Costing, type Reach } from '../../lib/routing.ts'
 import { useResource, type Resource } from '../../lib/use-resource.ts'
@@ -32,22 +33,13 @@ export function ReachControl(props: {
   const contours = reach.value?.features.map(({ properties }) => properties.contour) ?? []
   return (
     <section aria-label="What can be reached" class="reach">
-      <div class="field">
-        <label for="reach">Reachable from A</label>
-        <select
-          id="reach"
-          class="select"
-          value={String(minutes)}
-          onChange={(event) => onMinutes(Number(event.currentTarget.value))}
-        >
-          <option value="0">Do not show</option>
-          {MINUTES.map((most) => (
-            <option key={most} value={String(most)}>
-              within {most} minutes
-            </option>
-          ))}
-        </select>
-      </div>
+      <SelectField
+        id="reach"
+        label="Reachable from A"
+        value={String(minutes)}
+        options={[['0', 'Do not show'], ...MINUTES.map((most) => [String(most), `within ${most} minutes`] as const)]}
+        onChoose={(value) => onMinutes(Number(value))}
+      />
       {minutes > 0 && !hasPlace && <p class="help">Click the map to set place A.</p>}
       {reach.problem && <ProblemNotice problem={reach.problem} onRetry={reach.reload} />}
       {reach.loading && <Loading what="Computing the reachable area" />}

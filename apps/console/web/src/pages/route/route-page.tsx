@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Map as MapLibreMap, MapMouseEvent } from 'maplibre-gl'
 import { Loading, ProblemNotice, Segmented } from '../../components/basics.tsx'
+import { SelectField } from '../../components/form.tsx'
 import type { Project } from '../../lib/project.ts'
 import {
   COSTINGS,
@@ -188,36 +189,20 @@ function Options(props: {
   return (
     <div class="route-options">
       <div class="two">
-        <div class="field">
-          <label for="costing">Travel by</label>
-          <select
-            id="costing"
-            class="select"
-            value={props.costing}
-            onChange={(event) => props.onCosting(event.currentTarget.value as Costing)}
-          >
-            {Object.entries(COSTINGS).map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </div>
-        <div class="field">
-          <label for="language">Language</label>
-          <select
-            id="language"
-            class="select"
-            value={props.language}
-            onChange={(event) => props.onLanguage(event.currentTarget.value)}
-          >
-            {LANGUAGES.map((tag) => (
-              <option key={tag} value={tag} lang={tag}>
-                {nameOf(tag)}
-              </option>
-            ))}
-          </select>
-        </div>
+        <SelectField
+          id="costing"
+          label="Travel by"
+          value={props.costing}
+          options={Object.entries(COSTINGS).map(([value, label]) => [value as Costing, label])}
+          onChoose={props.onCosting}
+        />
+        <SelectField
+          id="language"
+          label="Language"
+          value={props.language}
+          options={LANGUAGES.map((tag) => [tag, nameOf(tag), { lang: tag }])}
+          onChoose={props.onLanguage}
+        />
       </div>
       <Segmented
         label="Units"

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Loading, ProblemNotice, Segmented } from '../../components/basics.tsx'
+import { Form } from '../../components/form.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { RowTable } from '../../components/row-table.tsx'
 import { formatNumber } from '../../lib/format.ts'
@@ -35,14 +36,7 @@ export function SqlPage({ project }: { project: Project }): JSX.Element {
         <h1>Ask the data</h1>
       </div>
       <QuestionForm project={project} onAsk={ask} />
-      <form
-        class="card sql-box"
-        aria-label="Statement"
-        onSubmit={(event) => {
-          event.preventDefault()
-          ask(sql, parameters)
-        }}
-      >
+      <Form class="card sql-box" aria-label="Statement" onSubmit={() => ask(sql, parameters)}>
         <SqlInput sql={sql} onSql={setSql} onAsk={() => !isEmpty && !busy && ask(sql, parameters)} />
         <TableList project={project} onSql={setSql} />
         <KeptQueries project={project} changed={kept} />
@@ -53,7 +47,7 @@ export function SqlPage({ project }: { project: Project }): JSX.Element {
           </button>
           <span class="dim small">Read-only, as the service role; at most 1,000 rows.</span>
         </div>
-      </form>
+      </Form>
       {problem && <ProblemNotice problem={problem} />}
       {busy && <Loading what="Running" />}
       {result && !busy && !problem && (
