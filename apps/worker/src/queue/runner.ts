@@ -12,7 +12,7 @@ import { scopeKey, scopeOf, type JobRow, type JobScope } from './job-row.ts'
 import { LaneWatch } from './lane-watch.ts'
 import { outcomeOf } from './outcome.ts'
 import { ProgressWriter } from './progress-writer.ts'
-import type { Claim } from './queue-tables.ts'
+import { listDueTasks, type Claim } from './queue-tables.ts'
 import { settle } from './settle.ts'
 import { WAITS } from './shards.ts'
 import { Maintenance, type MaintenanceOptions } from './maintenance.ts'
@@ -21,8 +21,10 @@ import { WakeUps } from './wake-ups.ts'
 /** NOTIFY channel for cancellations. */
 export const CANCEL_CHANNEL = 'terrane_cancel'
 const CANCEL_POLL_MS = 500
-/** Interval of polling for jobs, with and without NOTIFY. */
+/** Interval of polling for jobs of all tasks, with and without NOTIFY. */
 const POLL_MS = { notified: 2000, polling: 1000 }
+/** Maximum interval between two looks of an idle slot, which prove that it is not stuck. */
+const IDLE_LOOK_MS = 20_000
 
 export interface RunnerOptions extends ExecuteOptions, MaintenanceOptions, JobLeasesOptions {
   readonly tasks: readonly Task[]
@@ -75,6 +77,7 @@ export class Runner {
     )
     this.#maintenance.every(CANCEL_POLL_MS, () => this.#pollCancellations())
     this.#maintenance.every(HEARTBEAT_REFRESH_MS, () => this.#beat())
+    this.#maintenance.every(this.#pollMs, () => this.#wakeDue())
     this.#slots = tasks.flatMap((task) => Array.from({ length: concurrency }, () => this.#work(task)))
     logger.info({ tasks: tasks.map((task) => task.name) }, 'working')
   }
@@ -82,6 +85,17 @@ export class Runner {
   /** Looks for jobs of a task now instead of at the next poll. */
   nudge(task: string): void {
     this.#wakeUps.wake(task)
+  }
+
+  get #pollMs(): number {
+    return this.#options.database.capabilities.notify ? POLL_MS.notified : POLL_MS.polling
+  }
+
+  /** Wakes the slots of tasks with a due job: one statement, where a look of each slot is a transaction. */
+  async #wakeDue(): Promise<void> {
+    const { database, tasks } = this.#options
+    const names = tasks.map(({ name }) => name)
+    for (const task of await listDueTasks(database, names)) this.nudge(task)
   }
 
   /** Number of jobs that run here now. */
@@ -142,20 +156,21 @@ export class Runner {
 
   /** One slot for jobs of a task. After a job it looks for the next one at once. */
   async #work(task: Task): Promise<void> {
-    const { database, logger } = this.#options
-    const pollMs = database.capabilities.notify ? POLL_MS.notified : POLL_MS.polling
+    const { logger } = this.#options
     const lane = this.#lanes.open(task.name)
     while (!this.#stopping.signal.aborted) {
       const nudged = this.#wakeUps.next(task.name)
       let claim: Claim | null = null
+      let pauseMs = IDLE_LOOK_MS
       try {
         claim = await this.#leases.take(task.name)
         lane.looked()
       } catch (error) {
+        pauseMs = this.#pollMs
         logger.warn({ err: error, task: task.name }, 'looking for a job failed')
       }
       if (claim) await lane.work(() => this.#handle(task, claim))
-      else if (!this.#stopping.signal.aborted) await Promise.race([nudged, this.#pause(pollMs)])
+      else if (!this.#stopping.signal.aborted) await Promise.race([nudged, this.#pause(pauseMs)])
     }
   }
 
