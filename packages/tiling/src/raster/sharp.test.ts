@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 
@@ -15,4 +16,8 @@ test('a thread that reads rasters does not load the library for pictures', async
   await worker.terminate()
   expect(loaded.filter((url) => url.endsWith('/raster/inspect.ts'))).toHaveLength(1)
   expect(loaded.filter((url) => url.includes('/node_modules/sharp/'))).toEqual([])
+})
+
+test('the raster reader can be required, as a program of CommonJS does', () => {
+  expect(createRequire(import.meta.url)('./index.ts')).toHaveProperty('inspectGeoTiff')
 })

@@ -7,4 +7,5 @@ export async function loadSharp(): Promise<typeof Sharp> {
 }
 
 // The end of a thread unloads native libraries that the main thread has not loaded, and this one cannot be loaded twice.
-if (isMainThread) await loadSharp()
+// The load is not awaited here, because a module that waits cannot be required; an error comes with the first picture.
+if (isMainThread) void loadSharp().catch(() => {})
