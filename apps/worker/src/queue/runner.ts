@@ -12,7 +12,7 @@ import { scopeKey, scopeOf, type JobRow, type JobScope } from './job-row.ts'
 import { LaneWatch } from './lane-watch.ts'
 import { outcomeOf } from './outcome.ts'
 import { ProgressWriter } from './progress-writer.ts'
-import { listDueTasks, type Claim } from './queue-tables.ts'
+import type { Claim } from './queue-tables.ts'
 import { settle } from './settle.ts'
 import { WAITS } from './shards.ts'
 import { Maintenance, type MaintenanceOptions } from './maintenance.ts'
@@ -23,8 +23,8 @@ export const CANCEL_CHANNEL = 'terrane_cancel'
 const CANCEL_POLL_MS = 500
 /** Interval of polling for jobs of all tasks, with and without NOTIFY. */
 const POLL_MS = { notified: 2000, polling: 1000 }
-/** Maximum interval between two looks of an idle slot, which prove that it is not stuck. */
-const IDLE_LOOK_MS = 20_000
+/** Maximum interval between two looks of an idle slot: they prove that it is not stuck, and stand in for lost polls. */
+const IDLE_LOOK_MS = 10_000
 
 export interface RunnerOptions extends ExecuteOptions, MaintenanceOptions, JobLeasesOptions {
   readonly tasks: readonly Task[]
@@ -91,11 +91,10 @@ export class Runner {
     return this.#options.database.capabilities.notify ? POLL_MS.notified : POLL_MS.polling
   }
 
-  /** Wakes the slots of tasks with a due job: one statement, where a look of each slot is a transaction. */
+  /** Wakes the slots of tasks with a due job. */
   async #wakeDue(): Promise<void> {
-    const { database, tasks } = this.#options
-    const names = tasks.map(({ name }) => name)
-    for (const task of await listDueTasks(database, names)) this.nudge(task)
+    if (this.#options.concurrency === 0) return
+    for (const task of await this.#leases.due(this.#options.tasks.map(({ name }) => name))) this.nudge(task)
   }
 
   /** Number of jobs that run here now. */
