@@ -317,6 +317,8 @@ describe('a product or version', () => {
     await expect(like(one, other)).rejects.toThrow(/vectors|model|compare/i)
   })
   test.each([
+    ['a version of TESSERA', 128, { product: 'tessera', version: 'v1' }, {}],
+    ['a model of Major TOM', 96, { product: 'major-tom', version: 'SigLIP' }, {}],
     ['a version of a product that is not known here', 16, { product: 'mine', version: '1' }, {}],
     ['two years of AlphaEarth', 64, { product: 'alphaearth' }, { datetime: '2024-01-01T00:00:00Z' }],
   ])('of %s is one, whose tables are compared', async (_, dims, body, more) => {
