@@ -115,6 +115,7 @@ export class Runner {
 
   async #stop(budgetMs: number): Promise<void> {
     this.#stopping.abort()
+    for (const { name } of this.#options.tasks) this.nudge(name)
     const ended = Promise.all(this.#slots)
     const patience = new AbortController()
     const grace = sleep(budgetMs * GRACE_SHARE, undefined, patience).catch(ignore)
@@ -169,12 +170,8 @@ export class Runner {
         logger.warn({ err: error, task: task.name }, 'looking for a job failed')
       }
       if (claim) await lane.work(() => this.#handle(task, claim))
-      else if (!this.#stopping.signal.aborted) await Promise.race([nudged, this.#pause(pauseMs)])
+      else await within(nudged, pauseMs)
     }
-  }
-
-  #pause(ms: number): Promise<void> {
-    return sleep(ms, undefined, { signal: this.#stopping.signal }).catch(ignore)
   }
 
   async #handle(task: Task, claim: Claim): Promise<void> {
@@ -282,3 +279,11 @@ export class Runner {
 const HANDED_OVER = 'The worker stopped; another one takes the job over'
 
 function ignore(): void {}
+
+/** Waits for a promise, at most for this time, and leaves no timer behind. */
+async function within(promise: Promise<void>, ms: number): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  await Promise.race([promise, late])
+  clearTimeout(timer)
+}
