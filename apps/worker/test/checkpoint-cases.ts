@@ -166,10 +166,13 @@ export function open(tasks: readonly Task[] = api.deps.tasks): Promise<TestWorke
   return openWorker({ beside: api, env, tasks, checkpointMs: 0 })
 }
 
-/** Has a worker of its own do the job. */
-export async function finish(self: string): Promise<JobRecord> {
+/** Has a worker of its own do the jobs, and returns their records. */
+export async function finish<Selves extends readonly string[]>(
+  ...selves: Selves
+): Promise<{ [K in keyof Selves]: JobRecord }> {
   await using _worker = await open()
-  return await until(api, self)
+  const records = await Promise.all(selves.map((self) => until(api, self)))
+  return records as { [K in keyof Selves]: JobRecord }
 }
 
 /** The tasks; each stops at a checkpoint of its run, right before or after it is kept. */
@@ -209,7 +212,8 @@ export async function stopOnce(self: string, stopAt: number, isKept: boolean): P
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
   await using worker = await open(halting(stopAt, isKept, reach))
   await Promise.race([reached, until(api, self)])
-  await worker.deps.drain(500)
+  // The job waits for the signal to stop, so there is nothing to wait for.
+  await worker.deps.drain(0)
   const { body } = await read(api, self)
   if (body.terminal) {
     expect(body).toMatchObject({ status: 'success', error: null })
@@ -267,9 +271,8 @@ export async function expectSame(one: Case, name: string, most: number): Promise
   let stops = 0
   while (stops < most && (await stopOnce(self, one.stopAt, one.stopAt === 1 || random() < 0.5))) stops++
   expect(stops).toBeGreaterThan(0)
-  const done = await finish(self)
+  const [done, whole] = await finish(self, await ask(one, `${name}y`))
   expect(done).toMatchObject({ status: 'success', attempt: 1 })
-  const whole = await finish(await ask(one, `${name}y`))
   const expected = await content(`${name}y`)
   expect(Object.keys(expected).length).toBeGreaterThan(0)
   expect(await content(`${name}x`)).toEqual(expected)

@@ -124,9 +124,16 @@ async function importTown(prefix: string, body: object): Promise<void> {
   })
 }
 
+let counted: Promise<JobRecord> | null = null
+/** The job that makes the table `counted`, which tests only read. */
+const countTown = () => (counted ??= run({ ...FLAT, tableName: 'counted' }))
+let whole: Promise<void> | null = null
+/** Imports all of the town into tables of the prefix `whole`, which tests only read. */
+const importWhole = () => (whole ??= importTown('whole', { topics: ['all'] }))
+
 describe('a town', () => {
   test('becomes a table of cells with counts, as PostGIS counts them', async () => {
-    const job = await run({ ...FLAT, tableName: 'counted' })
+    const job = await countTown()
     const cells = coverArea({ area: [AREA.coordinates as [number, number][][]], resolution: 8 })
     expect(job).toMatchObject({
       status: 'success',
@@ -143,7 +150,7 @@ describe('a town', () => {
     const found = await vectors('counted')
     expect([...found.keys()]).toEqual(cells)
 
-    await importTown('whole', { topics: ['all'] })
+    await importWhole()
     const columns = NAMES.map((column) => {
       const [key, value] = column.split('_')
       return `(select count(*) from feature f where f.tags->>'${key}' = '${value}' and st_intersects(f.geom, t.geom))::int`
@@ -207,31 +214,30 @@ describe('a town', () => {
     'is the same from imported tables, in the pipeline shape, and beside a request in flat fields',
     { timeout: 120_000 },
     async () => {
-      await importTown('all_of_it', { topics: ['all'] })
-      await run({ ...FLAT, tableName: 'flat' })
+      await Promise.all([importWhole(), countTown()])
       const pipeline = {
         dataLoaderArgs: { query: AREA, filter: TAGS },
         regionalizerArgs: { dgg: { kind: 'h3', resolution: 8 } },
         fitterArgs: { modelName: 'CountEmbedder' },
       }
       expect(await run({ tableName: 'piped', pipeline, source: FILE })).toMatchObject({ status: 'success' })
-      const source = { kind: 'tables', prefix: 'all_of_it' }
+      const source = { kind: 'tables', prefix: 'whole' }
       const job = await run({ ...FLAT, tableName: 'from_tables', source })
       expect(job).toMatchObject({
         status: 'success',
         result: {
           source: {
             kind: 'tables',
-            tables: ['all_of_it_lines', 'all_of_it_multilinestrings', 'all_of_it_multipolygons', 'all_of_it_points'],
+            tables: ['whole_lines', 'whole_multilinestrings', 'whole_multipolygons', 'whole_points'],
             timestamp: '2026-03-04T05:06:07.000Z',
           },
         },
       })
-      const flat = await vectors('flat')
+      const flat = await vectors('counted')
       expect(await vectors('piped')).toEqual(flat)
       expect(await vectors('from_tables')).toEqual(flat)
       const models = await query(
-        `select distinct model_sha256 from geoembeddings.embeddings_catalogue where table_name in ('flat', 'piped', 'from_tables')`,
+        `select distinct model_sha256 from geoembeddings.embeddings_catalogue where table_name in ('counted', 'piped', 'from_tables')`,
       )
       expect(models).toHaveLength(1)
     },
@@ -280,10 +286,9 @@ describe('a town', () => {
       status: 'success',
       result: { dims: NAMES.length * 3, model: { id: 'srai-contextual-count-osm-v1' } },
     })
-    const counts = await run({ ...FLAT, tableName: 'context_counts' })
-    expect(counts).toMatchObject({ status: 'success' })
+    await countTown()
     const own = [...(await vectors('context')).values()].map((vector) => vector.slice(0, NAMES.length))
-    expect(own).toEqual([...(await vectors('context_counts')).values()])
+    expect(own).toEqual([...(await vectors('counted')).values()])
   })
 
   test('by hex2vec is the same for the same seed, with falling loss', async () => {
@@ -475,9 +480,8 @@ describe('is refused at once', () => {
   }) // prettier-ignore
 
   test('a table that exists', async () => {
-    const table = name()
-    await run({ ...FLAT, tableName: table })
-    const { status, body } = await submit(worker, TASK, { ...FLAT, tableName: table })
+    await countTown()
+    const { status, body } = await submit(worker, TASK, { ...FLAT, tableName: 'counted' })
     expect({ status, code: body.code }).toEqual({ status: 409, code: 'TABLE_EXISTS' })
   })
 })

@@ -113,7 +113,15 @@ export async function read(worker: TestWorker, path: string, headers: Readonly<R
   }
 }
 
-/** Polls a job until a condition holds. */
+/** Lets attempts of the worker's jobs follow each other without a delay. */
+export async function retryAtOnce({ db }: TestWorker): Promise<void> {
+  await db.database.query('update pgboss.queue set retry_delay = 0, retry_backoff = false')
+}
+
+/** Longest wait between two looks at a job, in milliseconds. */
+const MOST_WAIT_MS = 250
+
+/** Reads a job until a condition holds: when its run ends in this process, and now and then. */
 export async function until(
   worker: TestWorker,
   self: string,
@@ -121,10 +129,20 @@ export async function until(
   timeoutMs = 100_000,
 ): Promise<JobRecord> {
   const deadline = Date.now() + timeoutMs
-  for (;;) {
+  for (let waitMs = 50; ; waitMs = Math.min(waitMs * 1.5, MOST_WAIT_MS)) {
     const { body } = await read(worker, self)
     if (condition(body)) return body
     if (Date.now() > deadline) throw new Error(`the job did not get there: ${JSON.stringify(body)}`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await nextChange(worker, body.id, waitMs)
   }
+}
+
+/** Resolves when a run of the job ends in this process, at the latest after `waitMs`. */
+async function nextChange({ deps }: TestWorker, id: string, waitMs: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, waitMs)
+  const stop = deps.events.watch(id, 0, () => resolve())
+  await promise
+  clearTimeout(timer)
+  stop()
 }

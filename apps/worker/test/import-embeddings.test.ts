@@ -289,6 +289,18 @@ describe('a product or version', () => {
     expect((await importFile(file)).job.error).toMatchObject({ code: 'PRODUCT_NEEDED' })
     expect((await importFile(file, { product: 'tessera' })).job.error).toMatchObject({ code: 'PRODUCT_NEEDED' })
   })
+  const change = (one: string, other: string) =>
+    query(`select * from geoembeddings.change_detection($1, $2)`, [one, other])
+  /** All rows of a table, by their likeness to the first row of another. */
+  const like = (table: string, other: string) =>
+    query(
+      `select id from geoembeddings.similarity_search(table_name => $1, positive => $2, similarity_threshold => -1)`,
+      [table, JSON.stringify({ [other]: [0] })],
+    )
+  const importAs = async (dims: number, body: object) => {
+    const columns = [column('g', 'bytes', squares(4)), column('v', 'list:float', vectors(4, dims))]
+    return (await importFile(vectorFile(columns, 'g'), body)).tableName
+  }
   test.each([
     ['versions of TESSERA', ['tessera', 'v1', 128], ['tessera', '1.1', 128], /tessera@1\.0.*tessera@1\.1/],
     ['versions of Clay', ['clay', 'v0', 768], ['clay', 'v1.5', 1024], /clay@v0.*clay@v1\.5/],
@@ -296,33 +308,24 @@ describe('a product or version', () => {
     ['products', ['mine', undefined, 16], ['yours', undefined, 16], /mine.*yours/],
     ['versions of a product that is not known here', ['mine', '1', 16], ['mine', '2', 16], /mine@1.*mine@2/],
   ] as const)('keeps tables of two %s apart, in change and in searches by rows', async (_, first, second, message) => {
-    const importAs = ([product, version, dims]: readonly [string, string | undefined, number]) => {
-      const columns = [column('g', 'bytes', squares(4)), column('v', 'list:float', vectors(4, dims))]
-      return importFile(vectorFile(columns, 'g'), { product, ...(version !== undefined && { version }) })
-    }
-    const [one, other, again] = [await importAs(first), await importAs(second), await importAs(first)]
-    const change = `select * from geoembeddings.change_detection($1, $2)`
-    await expect(query(change, [one.tableName, other.tableName])).rejects.toThrow(message)
-    await query(change, [one.tableName, again.tableName])
-    const like = (table: string) =>
-      query(`select id from geoembeddings.similarity_search(table_name => $1, positive => $2)`, [
-        one.tableName,
-        JSON.stringify({ [table]: [0] }),
-      ])
-    await expect(like(other.tableName)).rejects.toThrow(/vectors|model|compare/i)
-    expect((await like(again.tableName)).length).toBeGreaterThan(0)
+    const [one = '', other = ''] = await Promise.all(
+      [first, second].map(([product, version, dims]) =>
+        importAs(dims, { product, ...(version !== undefined && { version }) }),
+      ),
+    )
+    await expect(change(one, other)).rejects.toThrow(message)
+    await expect(like(one, other)).rejects.toThrow(/vectors|model|compare/i)
   })
-  test('of two years of AlphaEarth is one, whose tables are compared', async () => {
-    const importYear = (year: number) => {
-      const columns = [column('g', 'bytes', squares(4)), column('v', 'list:float', vectors(4, 64))]
-      return importFile(vectorFile(columns, 'g'), { product: 'alphaearth', datetime: `${year}-01-01T00:00:00Z` })
-    }
-    const [before, after] = [await importYear(2023), await importYear(2024)]
-    const rows = await query('select * from geoembeddings.change_detection($1, $2)', [
-      before.tableName,
-      after.tableName,
-    ])
-    expect(rows).toHaveLength(4)
+  test.each([
+    ['a version of TESSERA', 128, { product: 'tessera', version: 'v1' }, {}],
+    ['a model of Major TOM', 96, { product: 'major-tom', version: 'SigLIP' }, {}],
+    ['a version of a product that is not known here', 16, { product: 'mine', version: '1' }, {}],
+    ['two years of AlphaEarth', 64, { product: 'alphaearth' }, { datetime: '2024-01-01T00:00:00Z' }],
+  ])('of %s is one, whose tables are compared', async (_, dims, body, more) => {
+    const before = await importAs(dims, { ...body, datetime: '2023-01-01T00:00:00Z' })
+    const after = await importAs(dims, { ...body, ...more })
+    expect(await change(before, after)).toHaveLength(4)
+    expect(await like(before, after)).toHaveLength(4)
   })
 })
 

@@ -1,7 +1,17 @@
 // Slow: jobs wait for each other, as their queue makes them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fakeTask } from './fake-tasks.ts'
-import { HEADERS, METRICS_KEY, openWorker, read, submit, until, type JobRecord, type TestWorker } from './harness.ts'
+import {
+  HEADERS,
+  METRICS_KEY,
+  openWorker,
+  read,
+  retryAtOnce,
+  submit,
+  until,
+  type JobRecord,
+  type TestWorker,
+} from './harness.ts'
 
 const TASK = 'createGeoEmbeddings'
 let worker: TestWorker
@@ -98,6 +108,7 @@ describe('a job', () => {
   })
 
   test('that meets it every time fails with it', async () => {
+    await retryAtOnce(worker)
     const { body } = await submit(worker, TASK, { tableName: tableName(), fault: 'upstream' })
     const done = await until(worker, body.links.self)
     expect(done).toMatchObject({ status: 'failed', attempt: 3, error: { code: 'UPSTREAM_DOWN', retryable: true } })
@@ -295,7 +306,7 @@ describe('the events of a job', () => {
   }
 
   test('tell every status and progress, and end with the job', async () => {
-    const { body } = await submit(worker, TASK, { tableName: tableName(), steps: 50, stepMs: 100 })
+    const { body } = await submit(worker, TASK, { tableName: tableName(), steps: 25, stepMs: 100 })
     const seen = await events(body.links.self)
     expect(seen.map(({ id }) => id)).toEqual(seen.map(({ id }) => id).toSorted((a, b) => a - b))
     expect(seen.filter(({ event }) => event === 'progress').length).toBeGreaterThan(1)

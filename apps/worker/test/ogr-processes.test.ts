@@ -1,4 +1,4 @@
-// Slow: files are read in processes, and one computes for some seconds before it is ended.
+// Slow: files are read in processes, and one computes for a second before it is ended.
 // Imports as the product runs them: a file is read in a process of its own, and converted in another. The tests of values
 // do both in their own process.
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
@@ -20,9 +20,10 @@ const place = { type: 'Point', coordinates: [1, 2], properties: { a: 1 } }
 const places = { type: 'GeometryCollection', geometries: [place] }
 
 const program = new URL('../src/jobs/file-import/read.worker.ts', import.meta.url)
-const impatient = readerProcesses({ program, stuckSeconds: 3 })
 const patient = readerProcesses({ program })
-let startReader = impatient
+/** Ends a reader after a CPU second without progress. */
+const impatient = readerProcesses({ program, stuckSeconds: 1 })
+let startReader = patient
 
 let worker: TestWorker
 let made = 0
@@ -95,7 +96,7 @@ test('a cancelled job ends its process, with nothing left behind', async () => {
     return patient(...of)
   }
   onTestFinished(() => {
-    startReader = impatient
+    startReader = patient
   })
   const self = await start(await geoPackageOf(ENDLESS))
   await started.promise
@@ -124,9 +125,13 @@ async function geoPackageOf(view: string): Promise<Buffer> {
 
 describe('a file that costs more than a file may is refused, and its lane goes on', () => {
   test.each([
-    { name: 'a view without an end', view: ENDLESS, message: /CPU time without progress/ },
-    { name: 'a value of 800 MB', view: 'select 1 as fid, zeroblob(800000000) as a', message: /more memory/ },
-  ])('$name', async ({ view, message }) => {
+    { name: 'a view without an end', view: ENDLESS, reader: impatient, message: /CPU time without progress/ },
+    { name: 'a value of 800 MB', view: 'select 1 as fid, zeroblob(800000000) as a', reader: patient, message: /more memory/ }, // prettier-ignore
+  ])('$name', async ({ view, reader, message }) => {
+    startReader = reader
+    onTestFinished(() => {
+      startReader = patient
+    })
     const done = await run(await geoPackageOf(view))
     const error = { code: 'FILE_TOO_COSTLY', message: expect.stringMatching(message) }
     expect(done).toMatchObject({ status: 'failed', attempt: 1, error })

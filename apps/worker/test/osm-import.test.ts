@@ -10,7 +10,7 @@ import { TOPICS, writePbf } from '@terrane/osm'
 import { openStore } from '@terrane/storage'
 import { buildCity } from '@terrane/testing/city'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { openWorker, submit, until, type JobRecord, type TestWorker } from './harness.ts'
+import { openWorker, retryAtOnce, submit, until, type JobRecord, type TestWorker } from './harness.ts'
 import { TOWN, TOWN_ROWS, boxOf, streetsPbf, townElements, townPbf } from './osm-town.ts'
 
 let worker: TestWorker
@@ -420,7 +420,7 @@ describe('a source that does not meet the area', () => {
     expect(away).toMatchObject({ status: 'failed', error: { code: 'SOURCE_OUTSIDE_AREA' } })
     expect(await leftovers('away')).toEqual([])
     const wide = boxOf(10.9, 47.9, 11.2, 48.2)
-    const part = await run({ aoiGeoJson: wide, tablePrefix: 'part', source })
+    const part = await run({ aoiGeoJson: wide, tablePrefix: 'part', topics: ['places'], source })
     expect(part).toMatchObject({ status: 'success', result: { warnings: [{ code: 'SOURCE_COVERS_PART' }] } })
   })
 
@@ -435,7 +435,7 @@ describe('a source that does not meet the area', () => {
       aoiGeoJson: boxOf(11.045, 48.045, 11.055, 48.055),
     })
     expect(some).toMatchObject({ status: 'success', result: { warnings: [{ code: 'TABLES_EMPTY' }] } })
-    const strict = await run({ ...nowhere, tablePrefix: 'strict', strict: true })
+    const strict = await run({ ...nowhere, tablePrefix: 'strict', topics: ['places'], strict: true })
     expect(strict).toMatchObject({ status: 'failed', error: { code: 'WARNINGS_REFUSED', retryable: false } })
     expect(await leftovers('strict')).toEqual([])
   })
@@ -486,6 +486,7 @@ describe('files that are not what they should be leave nothing behind', () => {
       areaName: 'Town',
       aoiGeoJson: TOWN,
       tablePrefix: 'late',
+      topics: ['places', 'water'],
       source: FILE,
     })
     await worker.db.database.query('create table public.late_water (mine int)')
@@ -496,6 +497,7 @@ describe('files that are not what they should be leave nothing behind', () => {
 })
 
 describe('sources on servers', () => {
+  beforeAll(() => retryAtOnce(worker))
   const pbf = townPbf()
   const md5 = createHash('md5').update(pbf).digest('hex')
   const serve = (path: string, body: string | Buffer, headers: Record<string, string> = {}): void => {

@@ -3,7 +3,8 @@ import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { createLogger } from '@terrane/service'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startBoss } from '../src/queue/boss.ts'
-import { QUEUE_SCHEMA, QUEUE_SCHEMA_VERSION } from '../src/queue/queue-tables.ts'
+import { ensureQueue } from '../src/queue/open-queue.ts'
+import { QUEUE_SCHEMA, QUEUE_SCHEMA_VERSION, listDueTasks } from '../src/queue/queue-tables.ts'
 
 const SOURCES = new URL('../src/', import.meta.url)
 const logger = createLogger({ name: 'test', level: 'silent' })
@@ -20,6 +21,19 @@ test('the statements on pg-boss’s tables are written for the version that the 
   await boss.stop({ graceful: false, close: false })
   // Read the statements of queue-tables.ts again before this number is raised.
   expect(version).toBe(QUEUE_SCHEMA_VERSION)
+})
+
+test('tasks with a job that may start now are listed, without those whose jobs wait for their time or run', async () => {
+  const boss = await startBoss(db.database, logger)
+  const tasks = ['createGeoEmbeddings', 'exportTable', 'importEmbeddings', 'osmImportArea'] as const
+  for (const name of tasks) await ensureQueue(boss, { name, expireSeconds: 60 })
+  await boss.send('createGeoEmbeddings', {})
+  await boss.send('createGeoEmbeddings', {})
+  await boss.send('exportTable', {}, { startAfter: 3600 })
+  await boss.send('importEmbeddings', {})
+  expect(await boss.fetch('importEmbeddings')).toHaveLength(1)
+  expect(await listDueTasks(db.database, tasks)).toEqual(['createGeoEmbeddings'])
+  await boss.stop({ graceful: false, close: false })
 })
 
 test('tables of a later pg-boss are refused', async () => {

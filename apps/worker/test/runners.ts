@@ -20,8 +20,7 @@ export class Runners implements Disposable {
 
   /** Starts a worker and waits until it listens. @param which of the names it has */
   async start(which = 0): Promise<ChildProcess> {
-    if (this.#ports.length === 0) this.#ports = await freePorts(NAMES)
-    const env = { ...compileCache, ...this.#env, PORT: String(this.#ports[which]) }
+    const env = { ...compileCache, ...this.#env, PORT: String(await this.port(which)) }
     const child = fork(this.#script, { env, stdio: 'inherit' })
     this.#children.add(child)
     const exited = once(child, 'exit').then(([code]) => {
@@ -31,6 +30,12 @@ export class Runners implements Disposable {
     exited.catch(() => {})
     await Promise.race([once(child, 'message'), exited])
     return child
+  }
+
+  /** The port that is a name of a worker. */
+  async port(which: number): Promise<number> {
+    if (this.#ports.length === 0) this.#ports = await freePorts(NAMES)
+    return this.#ports[which]!
   }
 
   /** Whether a worker continues. */

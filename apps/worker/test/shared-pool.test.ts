@@ -1,4 +1,3 @@
-// Slow: several workers and projects share a database.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -18,11 +17,13 @@ const headersOf = (organization: string) => bothOf(keys[organization] ?? 'nobody
 
 let control: TestWorker
 let project: TestDatabase
+/** Every run of a job waits for it first. */
+let hold: Promise<void> = Promise.resolve()
 
 beforeAll(async () => {
   project = await openTestDatabase()
   control = await openWorker({
-    tasks: [fakeTask()],
+    tasks: [fakeTask(() => hold)],
     env: {
       TERRANE_MODE: 'shared',
       TERRANE_SECRETS_KEY: SECRETS_KEY,
@@ -213,13 +214,16 @@ test('a key of a project or for other services does not open the pool, nor does 
 
 test('one project with many jobs does not keep another waiting', async () => {
   const app = withHeaders(control, 'beta')
-  // Long enough that the last of them have not begun when the other project's comes.
+  // The first of them waits until the other project's job has come.
+  const { promise, resolve: release } = Promise.withResolvers<void>()
+  hold = promise
   const many = await Promise.all(
     Array.from({ length: 6 }, (_, i) =>
-      post('alpha', { tableName: `many_${i}`, stepMs: 1000, projectTarget: { projectRef: 'project-alpha' } }),
+      post('alpha', { tableName: `many_${i}`, projectTarget: { projectRef: 'project-alpha' } }),
     ),
   )
   const one = await post('beta', { tableName: 'only_one', projectTarget: { projectRef: 'project-beta' } })
+  release()
   const { started_at: began } = await until({ ...control, app }, `${one.body.links.self}?projectRef=project-beta`)
   const others: (string | null)[] = []
   for (const job of many) others.push((await finished('alpha', job.body.links.self)).started_at)

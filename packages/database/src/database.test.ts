@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { bulkLoad } from './bulk-load/bulk-load.ts'
 import type { Column, Row } from './bulk-load/columns.ts'
 import { openDatabase } from './database.ts'
@@ -79,6 +79,22 @@ test('a job that is cancelled stops its statement and starts no other', async ()
 
 test('migrations that are applied are not applied again', async () => {
   expect(await migrate(test_.database, ['control', 'project'])).toEqual([])
+})
+
+test('the migrations of a database that is up to date are read at once', async () => {
+  const transaction = vi.spyOn(test_.database, 'transaction')
+  await migrate(test_.database, ['control', 'project'])
+  expect(transaction).toHaveBeenCalledTimes(1)
+  transaction.mockRestore()
+})
+
+test('a migration that was changed after it was applied is refused', async () => {
+  await using other = await openTestDatabase()
+  await other.database.query(`update terrane.migrations set sha256 = 'another' where id = 'control/0105_backups'`)
+  await expect(migrate(other.database, ['control'])).rejects.toMatchObject({
+    code: 'DATABASE_SCHEMA',
+    message: expect.stringContaining('control/0105_backups was changed') as string,
+  })
 })
 
 test('a schema of a later version is refused, and nothing is applied to it', async () => {

@@ -48,6 +48,11 @@ export async function migrate(database: Database, sets: readonly MigrationSet[])
   for (const set of sets) {
     const isRecognised = former.some(({ id }) => id.startsWith(`${set}/`))
     for (const migration of await readMigrations(set)) {
+      const before = recorded.find(({ id }) => id === migration.id)
+      if (before) {
+        refuseChanged(migration.id, migration.sha256, before.sha256)
+        continue
+      }
       const sql = isRecognised && migration.id.startsWith(`${set}/01`) ? null : migration.sql
       if ((await record(database, migration, sql)) && sql !== null) applied.push(migration.id)
     }

@@ -8,7 +8,7 @@ const CLAIM: Claim = { task: 'exportTable', id: '1', attempt: 1, run: 7 }
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** Leases on a database whose transactions end when the test says so. */
+/** Leases on a database whose transactions and statements end when the test says so. */
 function leasesOn(): { leases: JobLeases; begun: PromiseWithResolvers<unknown>[] } {
   const begun: PromiseWithResolvers<unknown>[] = []
   const transaction = () => {
@@ -16,7 +16,7 @@ function leasesOn(): { leases: JobLeases; begun: PromiseWithResolvers<unknown>[]
     begun.push(made)
     return made.promise
   }
-  const database = { capabilities: { locks: true }, transaction } as unknown as Database
+  const database = { capabilities: { locks: true }, transaction, query: transaction } as unknown as Database
   return { leases: new JobLeases({ database } as JobLeasesOptions), begun }
 }
 
@@ -54,6 +54,16 @@ test('no more than two looks of a task are left behind at once', async () => {
   expect(begun).toHaveLength(4)
   begun[3]!.resolve(null)
   expect(await Promise.all(looks)).toEqual(['left behind', 'left behind', null, null])
+})
+
+test('a poll of all tasks that hangs is left behind, and keeps no later one waiting', async () => {
+  const { leases, begun } = leasesOn()
+  const hanging = leases.due(['exportTable']).catch((error: Error) => error.message)
+  await vi.advanceTimersByTimeAsync(30_000)
+  expect(await hanging).toContain('did not answer')
+  const next = leases.due(['exportTable'])
+  begun[1]!.resolve({ rows: [{ task: 'exportTable' }] })
+  expect(await next).toEqual(['exportTable'])
 })
 
 test('a lock that another worker holds for long is no job and no error', async () => {

@@ -4,7 +4,7 @@ import type { PgBoss } from 'pg-boss'
 import { cancelled, toJobError } from '../errors.ts'
 import { WORK_CHANNEL, inTransaction } from './boss.ts'
 import type { JobStore } from './job-store.ts'
-import { lockRun, markRun, putBack, renewHeartbeats, type Claim } from './queue-tables.ts'
+import { listDueTasks, lockRun, markRun, putBack, renewHeartbeats, type Claim } from './queue-tables.ts'
 import { serveTurn } from './fair-queue.ts'
 
 /** Idle time of taking a job: ends the lock of a disconnected worker, but not of one with a slow event loop. */
@@ -18,6 +18,8 @@ const LOCK_NOT_AVAILABLE = '55P03'
 const LOOK_MS = 30_000
 /** Maximum abandoned looks of one task: each holds a connection until the database closes it. */
 const MOST_LEFT_BEHIND = 2
+/** Key of the polls in place of a task's name. */
+const ALL_TASKS = ''
 
 /** Interval after which a job that waits for its shards is fetched again, in case a message was lost. */
 const LOOK_AGAIN = '60s'
@@ -41,7 +43,7 @@ export class JobLeases {
   readonly #options: JobLeasesOptions
   /** The latest look for jobs of each task. */
   readonly #looks = new Map<string, Promise<void>>()
-  /** Number of abandoned looks of each task that have not ended. */
+  /** Number of abandoned looks of each key, a task or {@link ALL_TASKS}, that have not ended. */
   readonly #leftBehind = new Map<string, number>()
 
   constructor(options: JobLeasesOptions) {
@@ -50,24 +52,30 @@ export class JobLeases {
 
   /** The next job of a task that may run now, or null. Looks run one after the other; one that hangs is abandoned. */
   take(task: string): Promise<Claim | null> {
-    const look = (this.#looks.get(task) ?? Promise.resolve()).then(() => this.#look(task))
+    const giveBack = (claim: Claim | null) => claim && this.handOver(claim, 'The worker took too long to take it')
+    const before = this.#looks.get(task) ?? Promise.resolve()
+    const look = before.then(() => this.#answered(task, this.#take(task), giveBack))
     this.#looks.set(task, look.then(ignore, ignore))
     return look
   }
 
-  /** Looks for a job, and abandons the look when it takes too long. A job that an abandoned look takes is put back. */
-  async #look(task: string): Promise<Claim | null> {
-    const look = this.#take(task)
-    const before = this.#leftBehind.get(task) ?? 0
+  /** The tasks of these that have a job to start now: one statement, where {@link take} is a transaction of each task. */
+  due(tasks: readonly string[]): Promise<string[]> {
+    return this.#answered(ALL_TASKS, listDueTasks(this.#options.database, tasks), ignore)
+  }
+
+  /** Waits for a look, and abandons it when it takes too long. @param onLate gets what an abandoned look finds */
+  async #answered<T>(key: string, look: Promise<T>, onLate: (found: T) => unknown): Promise<T> {
+    const before = this.#leftBehind.get(key) ?? 0
     // The connection of the embedded database cannot die silently; a look waits there for the running statement.
     if (!this.#options.database.capabilities.locks || before >= MOST_LEFT_BEHIND) return look
     const { promise: late, reject } = Promise.withResolvers<never>()
     const timer = setTimeout(() => {
-      this.#leftBehind.set(task, (this.#leftBehind.get(task) ?? 0) + 1)
+      this.#leftBehind.set(key, (this.#leftBehind.get(key) ?? 0) + 1)
       look
-        .then((claim) => claim && this.handOver(claim, 'The worker took too long to take it'))
+        .then(onLate)
         .catch(ignore)
-        .finally(() => this.#leftBehind.set(task, this.#leftBehind.get(task)! - 1))
+        .finally(() => this.#leftBehind.set(key, this.#leftBehind.get(key)! - 1))
       reject(new Error(`the database did not answer within ${LOOK_MS / 1000} s`))
     }, LOOK_MS)
     try {

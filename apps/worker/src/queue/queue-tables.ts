@@ -79,6 +79,16 @@ export async function makeDue(session: Queryable, { task, id }: QueuedJob): Prom
   return rowCount !== 0
 }
 
+/** The tasks of these that have a job to start now, by the condition of pg-boss; each reads one entry of its index. */
+export async function listDueTasks(database: Queryable, tasks: readonly string[]): Promise<string[]> {
+  const { rows } = await database.query<{ task: string }>(
+    `select task from unnest($1::text[]) task cross join lateral (
+       select from ${QUEUE_SCHEMA}.job where name = task and state < 'active' and not blocked and start_after <= now() limit 1)`,
+    [tasks],
+  )
+  return rows.map(({ task }) => task)
+}
+
 /** Jobs that a worker of this name holds. */
 export async function listHeldJobs(database: Queryable, workerId: string): Promise<QueuedJob[]> {
   const { rows } = await database.query<QueuedJob>(

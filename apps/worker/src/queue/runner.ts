@@ -21,8 +21,10 @@ import { WakeUps } from './wake-ups.ts'
 /** NOTIFY channel for cancellations. */
 export const CANCEL_CHANNEL = 'terrane_cancel'
 const CANCEL_POLL_MS = 500
-/** Interval of polling for jobs, with and without NOTIFY. */
+/** Interval of polling for jobs of all tasks, with and without NOTIFY. */
 const POLL_MS = { notified: 2000, polling: 1000 }
+/** Maximum interval between two looks of an idle slot: they prove that it is not stuck, and stand in for lost polls. */
+const IDLE_LOOK_MS = 10_000
 
 export interface RunnerOptions extends ExecuteOptions, MaintenanceOptions, JobLeasesOptions {
   readonly tasks: readonly Task[]
@@ -75,6 +77,7 @@ export class Runner {
     )
     this.#maintenance.every(CANCEL_POLL_MS, () => this.#pollCancellations())
     this.#maintenance.every(HEARTBEAT_REFRESH_MS, () => this.#beat())
+    this.#maintenance.every(this.#pollMs, () => this.#wakeDue())
     this.#slots = tasks.flatMap((task) => Array.from({ length: concurrency }, () => this.#work(task)))
     logger.info({ tasks: tasks.map((task) => task.name) }, 'working')
   }
@@ -82,6 +85,16 @@ export class Runner {
   /** Looks for jobs of a task now instead of at the next poll. */
   nudge(task: string): void {
     this.#wakeUps.wake(task)
+  }
+
+  get #pollMs(): number {
+    return this.#options.database.capabilities.notify ? POLL_MS.notified : POLL_MS.polling
+  }
+
+  /** Wakes the slots of tasks with a due job. */
+  async #wakeDue(): Promise<void> {
+    if (this.#options.concurrency === 0) return
+    for (const task of await this.#leases.due(this.#options.tasks.map(({ name }) => name))) this.nudge(task)
   }
 
   /** Number of jobs that run here now. */
@@ -102,6 +115,7 @@ export class Runner {
 
   async #stop(budgetMs: number): Promise<void> {
     this.#stopping.abort()
+    for (const { name } of this.#options.tasks) this.nudge(name)
     const ended = Promise.all(this.#slots)
     const patience = new AbortController()
     const grace = sleep(budgetMs * GRACE_SHARE, undefined, patience).catch(ignore)
@@ -142,25 +156,22 @@ export class Runner {
 
   /** One slot for jobs of a task. After a job it looks for the next one at once. */
   async #work(task: Task): Promise<void> {
-    const { database, logger } = this.#options
-    const pollMs = database.capabilities.notify ? POLL_MS.notified : POLL_MS.polling
+    const { logger } = this.#options
     const lane = this.#lanes.open(task.name)
     while (!this.#stopping.signal.aborted) {
       const nudged = this.#wakeUps.next(task.name)
       let claim: Claim | null = null
+      let pauseMs = IDLE_LOOK_MS
       try {
         claim = await this.#leases.take(task.name)
         lane.looked()
       } catch (error) {
+        pauseMs = this.#pollMs
         logger.warn({ err: error, task: task.name }, 'looking for a job failed')
       }
       if (claim) await lane.work(() => this.#handle(task, claim))
-      else if (!this.#stopping.signal.aborted) await Promise.race([nudged, this.#pause(pollMs)])
+      else await within(nudged, pauseMs)
     }
-  }
-
-  #pause(ms: number): Promise<void> {
-    return sleep(ms, undefined, { signal: this.#stopping.signal }).catch(ignore)
   }
 
   async #handle(task: Task, claim: Claim): Promise<void> {
@@ -271,3 +282,11 @@ export class Runner {
 const HANDED_OVER = 'The worker stopped; another one takes the job over'
 
 function ignore(): void {}
+
+/** Waits for a promise, at most for this time, and leaves no timer behind. */
+async function within(promise: Promise<void>, ms: number): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  await Promise.race([promise, late])
+  clearTimeout(timer)
+}

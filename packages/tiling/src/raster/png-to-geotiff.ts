@@ -1,4 +1,3 @@
-import sharp from 'sharp'
 import { pngUnreadable } from './errors.ts'
 import { TAG } from './geotiff/tags.ts'
 import {
@@ -11,6 +10,7 @@ import {
   tiffText,
 } from './geotiff/write-tiff.ts'
 import type { TiffField } from './geotiff/write-tiff.ts'
+import { loadSharp } from './sharp.ts'
 
 /** Pixel size in degrees. A picture has no georeference, so it is placed at the equator. */
 const PIXEL_DEGREES = 1e-5
@@ -28,6 +28,7 @@ export async function pngToGeoTiff(
   maxPixels: number,
   lines: readonly ValueLine[] = [],
 ): Promise<Uint8Array> {
+  const sharp = await loadSharp()
   try {
     const image = sharp(bytes, { limitInputPixels: maxPixels, failOn: 'error' })
     const { format, depth, space } = await image.metadata()

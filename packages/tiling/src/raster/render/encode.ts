@@ -1,4 +1,4 @@
-import sharp from 'sharp'
+import { loadSharp } from '../sharp.ts'
 import { markDrawn } from './drawn.ts'
 import type { Picture } from './paint.ts'
 
@@ -13,6 +13,7 @@ export async function encodePicture(
   mask = true,
   background?: string,
 ): Promise<Uint8Array> {
+  const sharp = await loadSharp()
   const image = sharp(rgba, { raw: { width, height, channels: 4 } })
   if (!mask) {
     if (background === undefined) image.removeAlpha()
