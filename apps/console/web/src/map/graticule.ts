@@ -10,20 +10,23 @@ const WANTED = 7
 /**
  * Meridians and parallels for a view, with labels at its upper and left edge, because controls and attribution are at
  * the lower one.
+ *
+ * @param covers boxes of the view that a title or controls cover: labels there are placed beneath or beside them
  */
-export function graticule([west, south, east, north]: Box): GeoJSON.FeatureCollection {
+export function graticule([west, south, east, north]: Box, covers: readonly Box[] = []): GeoJSON.FeatureCollection {
   const width = Math.max(east - west, 1e-6)
   const step = STEPS.find((candidate) => width / candidate >= WANTED) ?? 0.001
   const features: GeoJSON.Feature[] = []
   const bottom = Math.max(south, -MAX_LAT)
   const top = Math.min(north, MAX_LAT)
+  const coverAt = (lng: number, lat: number) => covers.find((box) => lng >= box[0] && lat >= box[1] && lng <= box[2] && lat <= box[3]) // prettier-ignore
   for (const lng of multiples(step, west, east)) {
     features.push(line([lng, bottom], [lng, top]))
-    features.push(label([lng, top], degrees(wrap(lng), step, 'E', 'W'), 'top'))
+    features.push(label([lng, coverAt(lng, top)?.[1] ?? top], degrees(wrap(lng), step, 'E', 'W'), 'top'))
   }
   for (const lat of multiples(step, bottom, top)) {
     features.push(line([west, lat], [east, lat]))
-    features.push(label([west, lat], degrees(lat, step, 'N', 'S'), 'left'))
+    features.push(label([coverAt(west, lat)?.[2] ?? west, lat], degrees(lat, step, 'N', 'S'), 'left'))
   }
   return { type: 'FeatureCollection', features }
 }
