@@ -2,6 +2,7 @@ import type { Principal } from '@terrane/auth'
 import type { Session } from '@terrane/database'
 import type { FastifyRequest } from 'fastify'
 import { runAs } from '../rest/execute.ts'
+import { readComment } from './comment.ts'
 import { boundsOf } from './layer-bounds.ts'
 import type { Layer } from './layer.ts'
 import { MAX_ZOOM, parametersOf, tableQueryOf, type SourceName } from './tile-request.ts'
@@ -59,20 +60,21 @@ async function describeSource(session: Session, source: TileSource, parameters: 
   if (source.kind === 'function') return describedByComment(source.fn.comment)
   tableQueryOf(parameters)
   const { layer } = source
+  const { description, attribution } = readComment(layer.comment)
   return {
-    description: layer.comment,
-    attribution: null,
+    description,
+    attribution,
     bounds: await boundsOf(session, layer),
     minzoom: 0,
     maxzoom: MAX_ZOOM,
-    vector_layers: [vectorLayer(layer)],
+    vector_layers: [vectorLayer(layer, description)],
   }
 }
 
-function vectorLayer({ table, comment, geometryType, properties }: Layer): object {
+function vectorLayer({ table, geometryType, properties }: Layer, description: string | null): object {
   return {
     id: table,
-    description: comment ?? '',
+    description: description ?? '',
     minzoom: 0,
     maxzoom: MAX_ZOOM,
     geometry_type: geometryType,
@@ -84,11 +86,11 @@ function vectorLayer({ table, comment, geometryType, properties }: Layer): objec
 
 /** A comment that is a JSON object adds members to the TileJSON; any other comment is the description. */
 function describedByComment(comment: string | null): Described {
-  const given = objectIn(comment)
+  const { description, attribution, given } = readComment(comment)
   const { bounds, vector_layers: layers } = given ?? {}
   return {
-    description: given ? textOr(given['description']) : comment,
-    attribution: textOr(given?.['attribution']),
+    description,
+    attribution,
     bounds: Array.isArray(bounds) && bounds.length === 4 && bounds.every(Number.isFinite) ? bounds : WORLD,
     minzoom: zoomOr(given?.['minzoom'], 0),
     maxzoom: zoomOr(given?.['maxzoom'], MAX_ZOOM),
@@ -96,21 +98,8 @@ function describedByComment(comment: string | null): Described {
   }
 }
 
-function textOr(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
-}
-
 function zoomOr(value: unknown, fallback: number): number {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_ZOOM
     ? (value as number)
     : fallback
-}
-
-function objectIn(comment: string | null): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(comment ?? '')
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null
-  } catch {
-    return null
-  }
 }
