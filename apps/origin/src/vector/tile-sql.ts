@@ -11,11 +11,23 @@ export interface TileQuery {
   readonly limit: number
   /** Side of the squares whose points are merged, in units of 1/4096 of the tile's side; null for no clustering. */
   readonly cluster: number | null
+  /** Whether a second layer has one point for each area, in the tile in which it lies. */
+  readonly hasLabelPoints: boolean
   readonly conditions: readonly Condition[]
 }
 
 /** SQL that returns the whole tile as `tile`, encoded by the database. */
 export function tileSql(layer: Layer, query: TileQuery, parameters: Parameters): string {
+  const features = featuresSql(layer, query, parameters)
+  if (!query.hasLabelPoints) return features
+  const { points, envelope } = labelPointsOf(layer, query, parameters)
+  const feature = layer.id === null ? '' : `, 'mvt id'`
+  const labels = `select st_asmvt(page.*, ${quoteLiteral(labelLayerOf(layer))}::text, 4096, 'mvt geom'${feature}) as tile from (
+    select st_asmvtgeom("mvt p", ${envelope}, 4096, 0, true) as "mvt geom"${layer.id === null ? '' : `, ${idSql(layer)} as "mvt id"`}${columns(layer)} ${points}) as page where "mvt geom" is not null`
+  return `select (${features}) || (${labels}) as tile`
+}
+
+function featuresSql(layer: Layer, query: TileQuery, parameters: Parameters): string {
   if (query.cluster !== null) {
     const { clusters, envelope } = clustersOf(layer, query, parameters)
     return `select st_asmvt(page.*, ${quoteLiteral(layer.table)}::text, 4096, 'mvt geom') as tile from (
@@ -42,6 +54,47 @@ export function rowsSql(layer: Layer, query: TileQuery, parameters: Parameters):
   return `select st_asewkb(${geometry}) as "mvt geom", ${id} as "mvt id"${columns(layer)} ${where}`
 }
 
+/** Name of the layer with the points at which the areas of a layer are labelled. */
+export function labelLayerOf({ table }: Layer): string {
+  return `${table}:labels`
+}
+
+/** SQL that returns the label points of a tile for our encoder, as {@link rowsSql} returns its rows. */
+export function labelRowsSql(layer: Layer, query: TileQuery, parameters: Parameters): string {
+  const { points } = labelPointsOf(layer, query, parameters)
+  const id = layer.id === null ? 'null::int8' : idSql(layer)
+  return `select st_asewkb(st_transform("mvt p", 4326)) as "mvt geom", ${id} as "mvt id"${columns(layer)} ${points}`
+}
+
+/** Areas that are narrower and lower than this share of a tile have no label: two pixels. */
+const LEAST_LABELLED = 1 / 256
+
+/** A point within each area of a tile, if the point lies in the tile: an area in several tiles is labelled once. */
+function labelPointsOf(layer: Layer, query: TileQuery, parameters: Parameters): { points: string; envelope: string } {
+  const { where, envelope } = rowsOf(layer, { ...query, buffer: 64, limit: ALL }, parameters)
+  const least = (WORLD / 2 ** query.z) * LEAST_LABELLED
+  const points = `from (
+      select area.*, st_pointonsurface(area."mvt area") as "mvt p"
+      from (select source.*, st_transform(${straight(layer)}, 3857) as "mvt area" ${where}) area
+      where st_dimension("mvt area") = 2
+        and greatest(st_xmax("mvt area") - st_xmin("mvt area"), st_ymax("mvt area") - st_ymin("mvt area")) > ${least}
+    ) source where ${insideOf(query, envelope, '"mvt p"')} limit ${query.limit}`
+  return { points, envelope }
+}
+
+/** A condition that is true for each point in exactly one tile of a zoom, also at the edges of the world. */
+function insideOf({ z, x, y }: TileQuery, envelope: string, point: string): string {
+  const last = 2 ** z - 1
+  const [mx, my] = [`st_x(${point})`, `st_y(${point})`]
+  const [west, south, east, north] = ['xmin', 'ymin', 'xmax', 'ymax'].map((end) => `st_${end}(${envelope})`)
+  return [
+    ...(x === 0 ? [] : [`${mx} >= ${west}`]),
+    ...(x === last ? [] : [`${mx} < ${east}`]),
+    `${my} ${y === last ? '>=' : '>'} ${south}`,
+    `${my} <= ${north}`,
+  ].join(' and ')
+}
+
 /** Clusters have no row limit, because partial counts would be wrong; the statement's timeout is the limit. */
 const ALL = 2_147_483_647
 /** Property of a cluster: the number of its rows. */
@@ -55,25 +108,17 @@ export const POINT_COUNT = 'point_count'
 function clustersOf(layer: Layer, query: TileQuery, parameters: Parameters): { clusters: string; envelope: string } {
   // The buffer only preselects rows; the comparison below decides at the edges.
   const { where, envelope } = rowsOf(layer, { ...query, buffer: 64, limit: ALL }, parameters)
-  const { z, x, y } = query
-  const last = 2 ** z - 1
-  const side = ((query.cluster ?? 0) / 4096) * (WORLD / 2 ** z)
+  const side = ((query.cluster ?? 0) / 4096) * (WORLD / 2 ** query.z)
   const most = 4096 / (query.cluster ?? 1) - 1
   const alone = layer.properties.map(
     (property) => `, case when count(*) = 1 then ${onlyValue(property)} end as ${quoteIdentifier(property.name)}`,
   )
   const [mx, my] = ['st_x("mvt p")', 'st_y("mvt p")']
-  const [west, south, east, north] = ['xmin', 'ymin', 'xmax', 'ymax'].map((end) => `st_${end}(${envelope})`)
-  const inside = [
-    ...(x === 0 ? [] : [`${mx} >= ${west}`]),
-    ...(x === last ? [] : [`${mx} < ${east}`]),
-    `${my} ${y === last ? '>=' : '>'} ${south}`,
-    `${my} <= ${north}`,
-  ]
+  const [west, north] = ['xmin', 'ymax'].map((end) => `st_${end}(${envelope})`)
   const index = (meters: string) => `least(greatest(floor((${meters}) / ${side}), 0), ${most})`
   const clusters = `select st_setsrid(st_makepoint(avg(${mx}), avg(${my})), 3857) as "mvt geom", count(*) as "mvt count"${alone.join('')}
     from (select source.*, st_transform(st_centroid(${layer.geometry}), 3857) as "mvt p" ${where}) source
-    where ${inside.join(' and ')}
+    where ${insideOf(query, envelope, '"mvt p"')}
     group by ${index(`${mx} - ${west}`)}, ${index(`${north} - ${my}`)}`
   return { clusters, envelope }
 }
