@@ -44,9 +44,7 @@ test.each([
 ] as const)('classes of %ss that are faint on a dark basemap have a halo, and no others', (geometry, type) => {
   const [halo] = halosOf(mapOf(geometry))
   const { filter } = featureFilter(halo!['filter'] as never, latest.layer.filter as never)
-  const hasHalo = [...starts.map((n) => ({ n })), {}].map((properties) =>
-    filter({ zoom: 8 }, { type, properties } as never),
-  )
+  const hasHalo = [...starts.map((n) => ({ n })), {}].map((properties) => filter({ zoom: 8 }, { type, properties }))
   const shades = [...colorsOf('viridis', 8), '#8a949a']
   expect(hasHalo).toEqual(shades.map(isFaint))
   // Dark purple is among them, and yellow is not.

@@ -23,7 +23,7 @@ function textOf(value: unknown): string {
     const isNested = value.some((one) => typeof one === 'object')
     return value.length === 0 ? 'none' : value.map(textOf).join(isNested ? '; ' : ', ')
   }
-  if (!isRecord(value)) return String(value)
+  if (!isRecord(value)) return typeof value === 'string' ? value : JSON.stringify(value)
   return (
     fileText(value) ??
     geoJsonText(value) ??

@@ -20,4 +20,6 @@ test('a title and controls cover no label: those under them are placed beneath o
   expect([labels['10°E'], labels['20°E'], labels['70°E']]).toEqual([[10, 35], [20, 35], [70, 30]]) // prettier-ignore
   expect([labels['40°N'], labels['0°']]).toEqual([[25, 40], [12, 0]]) // prettier-ignore
   expect([labels['30°E'], labels['60°E'], labels['30°N']]).toEqual([[30, 40], [60, 40], [0, 30]]) // prettier-ignore
+  // A title up to the buttons leaves no place beside it.
+  expect(labelsOf([[0, 35, 66, 40], buttons])).not.toHaveProperty('40°N')
 })

@@ -19,16 +19,28 @@ export function graticule([west, south, east, north]: Box, covers: readonly Box[
   const features: GeoJSON.Feature[] = []
   const bottom = Math.max(south, -MAX_LAT)
   const top = Math.min(north, MAX_LAT)
-  const coverAt = (lng: number, lat: number) => covers.find((box) => lng >= box[0] && lat >= box[1] && lng <= box[2] && lat <= box[3]) // prettier-ignore
   for (const lng of multiples(step, west, east)) {
     features.push(line([lng, bottom], [lng, top]))
-    features.push(label([lng, coverAt(lng, top)?.[1] ?? top], degrees(wrap(lng), step, 'E', 'W'), 'top'))
+    const at = uncovered([lng, top], covers, ([, lower]) => [lng, lower])
+    if (at) features.push(label(at, degrees(wrap(lng), step, 'E', 'W'), 'top'))
   }
   for (const lat of multiples(step, bottom, top)) {
     features.push(line([west, lat], [east, lat]))
-    features.push(label([coverAt(west, lat)?.[2] ?? west, lat], degrees(lat, step, 'N', 'S'), 'left'))
+    const at = uncovered([west, lat], covers, ([, , right]) => [right, lat])
+    if (at) features.push(label(at, degrees(lat, step, 'N', 'S'), 'left'))
   }
   return { type: 'FeatureCollection', features }
+}
+
+type Position = [lng: number, lat: number]
+
+/** The position of a label, moved out of the box that covers it; null when another box covers the new one, too. */
+function uncovered(at: Position, covers: readonly Box[], moved: (cover: Box) => Position): Position | null {
+  const isIn = (box: Box, [lng, lat]: Position) => lng >= box[0] && lat >= box[1] && lng <= box[2] && lat <= box[3]
+  const cover = covers.find((box) => isIn(box, at))
+  if (!cover) return at
+  const next = moved(cover)
+  return covers.some((box) => box !== cover && isIn(box, next)) ? null : next
 }
 
 function multiples(step: number, from: number, to: number): number[] {
