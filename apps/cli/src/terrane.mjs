@@ -1,0 +1,7 @@
+#!/usr/bin/env node
+import { enableCompileCache } from 'node:module'
+
+// JavaScript that calls it before any TypeScript is loaded: Node then strips no types, whose compiler takes as long as
+// Node itself. Node below 22.8 does not have it.
+enableCompileCache?.()
+await import('./main.ts')
