@@ -238,7 +238,7 @@ describe('conditions that are not read', () => {
     expect(warned(gate, 'auto', 'D1')).toBeUndefined()
   })
 
-  it.each(['x', 'B'])('is told of a ford on node %s, which cuts no way', async (node) => {
+  it.each(['x', 'B'])('warns about a ford on node %s, which cuts no way', async (node) => {
     const sizeOf = ({ network }: AsciiTown): unknown => {
       const { nodes, edges } = factsOf(network)
       return { nodes, edges }

@@ -32,6 +32,13 @@ const OPEN: ReadonlySet<string> = new Set([
   'functions GET /doc',
   'functions POST /functions/v1/*',
   'origin POST /functions/v1/*',
+  // Lists that are equal for all projects.
+  'origin GET /raster/v1/algorithms',
+  'origin GET /raster/v1/algorithms/:name',
+  'origin GET /raster/v1/colorMaps',
+  'origin GET /raster/v1/colorMaps/:name',
+  'origin GET /raster/v1/tileMatrixSets',
+  'origin GET /raster/v1/tileMatrixSets/:tms',
   'worker GET /doc',
   'worker GET /ui',
   ...['console', 'functions', 'origin', 'router', 'worker'].flatMap((app) => [
