@@ -1,6 +1,6 @@
+import { readComment } from '@terrane/database'
 import type { Collection, Column } from './collection.ts'
 import { CRS84, type Crs } from './crs.ts'
-import { readComment } from '../vector/comment.ts'
 import { queryables } from './cql2-sql.ts'
 
 export const JSON_TYPE = 'application/json'

@@ -1,5 +1,5 @@
+import { readComment } from '@terrane/database'
 import type { Column, Relation, Routine, SchemaCatalog } from './catalog.ts'
-import { readComment } from '../vector/comment.ts'
 import { columnSchema, querySchema, typeSchema, type Json } from './json-types.ts'
 
 /** Differences of the two document formats. */

@@ -21,8 +21,10 @@ const SQL_LENGTH = 100_000
 /** Longer expressions overflow the stack of the embedded database and end it. */
 const EMBEDDED_SQL_LENGTH = 10_000
 const ROWS = 1000
-/** Characters; a comment has at most 2000, in which some of them are written with two. */
+/** Characters; a comment has at most 2000, in which quotes and line ends are written with two. */
 const MOST_ATTRIBUTION = 900
+/** Characters that JSON writes with six. */
+const LONG_IN_JSON = /[^\P{Cc}\n\r\t]|\p{Cs}/u
 const MOST_ROWS = 10_000
 
 /**
@@ -194,9 +196,9 @@ function limitOf({ limit = ROWS }: Body): number {
 
 function attributionOf({ attribution = null }: Body): string | null {
   if (attribution === null) return null
-  if (typeof attribution === 'string' && attribution.length <= MOST_ATTRIBUTION && !attribution.includes('\0'))
+  if (typeof attribution === 'string' && attribution.length <= MOST_ATTRIBUTION && !LONG_IN_JSON.test(attribution))
     return attribution.trim() || null
-  throw badBody('attribution', `a text of at most ${MOST_ATTRIBUTION} characters`)
+  throw badBody('attribution', `a text of at most ${MOST_ATTRIBUTION} characters without control characters`)
 }
 
 function nameOf({ name }: Named): string {

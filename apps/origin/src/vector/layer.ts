@@ -79,17 +79,14 @@ export async function findLayer(
   if (!geometry) throw noSuchLayer(schema, table)
   const key = columns.find((column) => column.is_key && INTEGERS.has(column.type)) ?? null
   const shown = columns.filter((column) => !NEVER_SHOWN.has(column.type))
+  const names = shown.map((column) => column.name)
   const properties =
     wanted === null
       ? shown
       : wanted.map((name, index) => {
           if (wanted.indexOf(name) < index) throw repeatedProperty(name)
           const found = shown.find((column) => column.name === name)
-          if (!found)
-            throw noSuchProperty(
-              name,
-              shown.map((column) => column.name),
-            )
+          if (!found) throw noSuchProperty(name, names)
           return found
         })
   const column = `source.${quoteIdentifier(geometry.name)}`

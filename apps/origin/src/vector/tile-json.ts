@@ -1,10 +1,10 @@
 import type { Principal } from '@terrane/auth'
-import type { Session } from '@terrane/database'
+import { readComment, type Session } from '@terrane/database'
 import type { FastifyRequest } from 'fastify'
 import { runAs } from '../rest/execute.ts'
-import { readComment } from './comment.ts'
 import { boundsOf } from './layer-bounds.ts'
 import type { Layer } from './layer.ts'
+import { labelLayerOf } from './tile-sql.ts'
 import { MAX_ZOOM, parametersOf, tableQueryOf, type SourceName } from './tile-request.ts'
 import { findSource, readingAs, type TileDeps, type TileSource } from './tiles.ts'
 
@@ -58,7 +58,7 @@ export async function tileJson(deps: TileDeps, request: FastifyRequest, sources:
 
 async function describeSource(session: Session, source: TileSource, parameters: URLSearchParams): Promise<Described> {
   if (source.kind === 'function') return describedByComment(source.fn.comment)
-  tableQueryOf(parameters)
+  const { hasLabelPoints } = tableQueryOf(parameters)
   const { layer } = source
   const { description, attribution } = readComment(layer.comment)
   return {
@@ -67,17 +67,19 @@ async function describeSource(session: Session, source: TileSource, parameters: 
     bounds: await boundsOf(session, layer),
     minzoom: 0,
     maxzoom: MAX_ZOOM,
-    vector_layers: [vectorLayer(layer, description)],
+    vector_layers: [layer.table, ...(hasLabelPoints ? [labelLayerOf(layer)] : [])].map((id) =>
+      vectorLayer(id, layer, description),
+    ),
   }
 }
 
-function vectorLayer({ table, geometryType, properties }: Layer, description: string | null): object {
+function vectorLayer(id: string, { table, geometryType, properties }: Layer, description: string | null): object {
   return {
-    id: table,
+    id,
     description: description ?? '',
     minzoom: 0,
     maxzoom: MAX_ZOOM,
-    geometry_type: geometryType,
+    geometry_type: id === table ? geometryType : 'Point',
     fields: Object.fromEntries(
       properties.map(({ name, type }) => [name, { text: 'String', bool: 'Boolean' }[type as string] ?? 'Number']),
     ),
@@ -89,7 +91,7 @@ function describedByComment(comment: string | null): Described {
   const { description, attribution, given } = readComment(comment)
   const { bounds, vector_layers: layers } = given ?? {}
   return {
-    description,
+    description: given && description === comment ? null : description,
     attribution,
     bounds: Array.isArray(bounds) && bounds.length === 4 && bounds.every(Number.isFinite) ? bounds : WORLD,
     minzoom: zoomOr(given?.['minzoom'], 0),

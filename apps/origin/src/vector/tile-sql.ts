@@ -21,10 +21,8 @@ export function tileSql(layer: Layer, query: TileQuery, parameters: Parameters):
   const features = featuresSql(layer, query, parameters)
   if (!query.hasLabelPoints) return features
   const { points, envelope } = labelPointsOf(layer, query, parameters)
-  const feature = layer.id === null ? '' : `, 'mvt id'`
-  const labels = `select st_asmvt(page.*, ${quoteLiteral(labelLayerOf(layer))}::text, 4096, 'mvt geom'${feature}) as tile from (
-    select st_asmvtgeom("mvt p", ${envelope}, 4096, 0, true) as "mvt geom"${layer.id === null ? '' : `, ${idSql(layer)} as "mvt id"`}${columns(layer)} ${points}) as page where "mvt geom" is not null`
-  return `select (${features}) || (${labels}) as tile`
+  const geometry = `st_asmvtgeom("mvt p", ${envelope}, 4096, 0, true)`
+  return `select (${features}) || (${layerSql(layer, labelLayerOf(layer), geometry, points)}) as tile`
 }
 
 function featuresSql(layer: Layer, query: TileQuery, parameters: Parameters): string {
@@ -33,13 +31,16 @@ function featuresSql(layer: Layer, query: TileQuery, parameters: Parameters): st
     return `select st_asmvt(page.*, ${quoteLiteral(layer.table)}::text, 4096, 'mvt geom') as tile from (
       select st_asmvtgeom("mvt geom", ${envelope}, 4096, 0, true) as "mvt geom", ${listed(layer)} from (${clusters}) c) as page where "mvt geom" is not null`
   }
-  const id = layer.id === null ? '' : `, ${idSql(layer)} as "mvt id"`
-  const feature = layer.id === null ? '' : `, 'mvt id'`
   const { where, envelope } = rowsOf(layer, query, parameters)
+  const geometry = `st_asmvtgeom(st_transform(${straight(layer)}, 3857), ${envelope}, 4096, ${query.buffer}, true)`
+  return layerSql(layer, layer.table, geometry, where)
+}
+
+function layerSql(layer: Layer, name: string, geometry: string, from: string): string {
+  const [id, feature] = layer.id === null ? ['', ''] : [`, ${idSql(layer)} as "mvt id"`, `, 'mvt id'`]
   // With `page.*`, because `page` alone could name a column.
-  return `select st_asmvt(page.*, ${quoteLiteral(layer.table)}::text, 4096, 'mvt geom'${feature}) as tile from (
-    select st_asmvtgeom(st_transform(${straight(layer)}, 3857), ${envelope}, 4096, ${query.buffer}, true) as "mvt geom"${id}${columns(layer)}
-    ${where}) as page where "mvt geom" is not null`
+  return `select st_asmvt(page.*, ${quoteLiteral(name)}::text, 4096, 'mvt geom'${feature}) as tile from (
+    select ${geometry} as "mvt geom"${id}${columns(layer)} ${from}) as page where "mvt geom" is not null`
 }
 
 /** SQL that returns the rows of a tile for our encoder: `mvt geom` (EWKB, 4326), `mvt id` and the properties. */
@@ -49,36 +50,46 @@ export function rowsSql(layer: Layer, query: TileQuery, parameters: Parameters):
     return `select st_asewkb(st_transform("mvt geom", 4326)) as "mvt geom", null::int8 as "mvt id", ${listed(layer)} from (${clusters}) c`
   }
   const { where } = rowsOf(layer, query, parameters)
-  const geometry = layer.srid === 4326 ? straight(layer) : `st_transform(${straight(layer)}, 4326)`
+  return ewkbSql(layer, layer.srid === 4326 ? straight(layer) : `st_transform(${straight(layer)}, 4326)`, where)
+}
+
+function ewkbSql(layer: Layer, geometry: string, from: string): string {
   const id = layer.id === null ? 'null::int8' : idSql(layer)
-  return `select st_asewkb(${geometry}) as "mvt geom", ${id} as "mvt id"${columns(layer)} ${where}`
+  return `select st_asewkb(${geometry}) as "mvt geom", ${id} as "mvt id"${columns(layer)} ${from}`
 }
 
 /** Name of the layer with the points at which the areas of a layer are labelled. */
-export function labelLayerOf({ table }: Layer): string {
+export function labelLayerOf({ table }: Pick<Layer, 'table'>): string {
   return `${table}:labels`
 }
 
 /** SQL that returns the label points of a tile for our encoder, as {@link rowsSql} returns its rows. */
 export function labelRowsSql(layer: Layer, query: TileQuery, parameters: Parameters): string {
-  const { points } = labelPointsOf(layer, query, parameters)
-  const id = layer.id === null ? 'null::int8' : idSql(layer)
-  return `select st_asewkb(st_transform("mvt p", 4326)) as "mvt geom", ${id} as "mvt id"${columns(layer)} ${points}`
+  return ewkbSql(layer, 'st_transform("mvt p", 4326)', labelPointsOf(layer, query, parameters).points)
 }
 
-/** Areas that are narrower and lower than this share of a tile have no label: two pixels. */
+/** Areas whose box has a shorter diagonal than this share of a tile have no label: two pixels. */
 const LEAST_LABELLED = 1 / 256
 
 /** A point within each area of a tile, if the point lies in the tile: an area in several tiles is labelled once. */
 function labelPointsOf(layer: Layer, query: TileQuery, parameters: Parameters): { points: string; envelope: string } {
-  const { where, envelope } = rowsOf(layer, { ...query, buffer: 64, limit: ALL }, parameters)
-  const least = (WORLD / 2 ** query.z) * LEAST_LABELLED
-  const points = `from (
-      select area.*, st_pointonsurface(area."mvt area") as "mvt p"
-      from (select source.*, st_transform(${straight(layer)}, 3857) as "mvt area" ${where}) area
-      where st_dimension("mvt area") = 2
-        and greatest(st_xmax("mvt area") - st_xmin("mvt area"), st_ymax("mvt area") - st_ymin("mvt area")) > ${least}
-    ) source where ${insideOf(query, envelope, '"mvt p"')} limit ${query.limit}`
+  const { geometry, srid } = layer
+  const least = LEAST_LABELLED / 2 ** query.z
+  const diagonal = `st_boundingdiagonal(${geometry})`
+  const latitude = `least(greatest(abs(st_ymin(${geometry})), abs(st_ymax(${geometry}))), 90)`
+  // The parts of areas beyond the antimeridian and the ends of the map are not drawn.
+  const world =
+    srid === 4326 ? `st_makeenvelope(-180, -${LAST_LATITUDE}, 180, ${LAST_LATITUDE}, 4326)` : `st_tileenvelope(0, 0, 0)`
+  const drawn = srid === 4326 || srid === 3857 ? `st_clipbybox2d(${straight(layer)}, ${world})` : straight(layer)
+  const { where, envelope } = rowsOf(layer, { ...query, buffer: 64, limit: ALL }, parameters, [
+    `st_dimension(${geometry}) = 2`,
+    // Small areas are found without a projection, which takes ten times as long.
+    ...(srid === 4326 ? [`st_length(${diagonal}) > ${least * 360} * cosd(${latitude})`] : []),
+    `st_length(st_transform(${diagonal}, 3857)) > ${least * WORLD}`,
+  ])
+  // With a limit inside, so that the database finds each point once.
+  const points = `from (select source.*, st_transform(st_pointonsurface(${drawn}), 3857) as "mvt p" ${where}) source
+    where ${insideOf(query, envelope, '"mvt p"')} limit ${query.limit}`
   return { points, envelope }
 }
 
@@ -151,12 +162,12 @@ function straight({ geometry, geometryType }: Layer): string {
     : geometry
 }
 
-function rowsOf(layer: Layer, query: TileQuery, parameters: Parameters): { where: string; envelope: string } {
+function rowsOf(layer: Layer, query: TileQuery, parameters: Parameters, more: readonly string[] = []) {
   const { z, x, y, limit, conditions } = query
   const filters = whereClause(conditions, 'source', parameters).replace(/^ where /, ' and ')
   return {
     envelope: `st_tileenvelope(${z}, ${x}, ${y})`,
-    where: `from ${layer.source} as source where ${nearTile(layer, query)}${filters} limit ${limit}`,
+    where: `from ${layer.source} as source where ${[nearTile(layer, query), ...more].join(' and ')}${filters} limit ${limit}`,
   }
 }
 
@@ -183,6 +194,8 @@ function nearTile({ geometry, srid }: Layer, { z, x, y, buffer }: TileQuery): st
   return `${geometry} && (select st_expand(b, (st_xmax(b) - st_xmin(b)) / 50, (st_ymax(b) - st_ymin(b)) / 50) from (select st_transform(st_segmentize(${meters}, ${side / 8}), ${srid}) as b) e)`
 }
 
+/** Latitude at which a map in Web Mercator ends. */
+const LAST_LATITUDE = 85.051128
 /** Degrees beyond every possible row. */
 const FAR = 1000
 

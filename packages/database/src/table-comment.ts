@@ -6,11 +6,11 @@ interface Comment {
   readonly given: Readonly<Record<string, unknown>> | null
 }
 
-/** Reads a comment: a JSON object has its members, and any other comment is the description. */
+/** Reads a comment: a JSON object with `description` or `attribution` has these, and any other comment is the description. */
 export function readComment(comment: string | null): Comment {
   const given = objectIn(comment)
-  if (given === null) return { description: comment, attribution: null, given }
-  return { description: textOr(given['description']), attribution: textOr(given['attribution']), given }
+  const [described, attribution] = [textOr(given?.['description']), textOr(given?.['attribution'])]
+  return { description: described ?? (attribution === null ? comment : null), attribution, given }
 }
 
 function textOr(value: unknown): string | null {
