@@ -255,10 +255,10 @@ describe('a hostile statement', () => {
       const answer = await fetch(`${origin.url}/vector/v1/catalog`, { headers: { apikey: origin.keys.service } })
       return ((await answer.json()) as { tiles: Record<string, object> }).tiles['public.attributed']
     }
-    const about = { srid: expect.any(Number), geometry_type: expect.any(String), rows: null }
-    expect(await listed()).toEqual({ ...about, description: null, attribution })
+    expect(await listed()).toMatchObject({ description: null, attribution })
     await origin.db.database.query(`comment on table public.attributed is 'Shops of the town'`)
-    expect(await listed()).toEqual({ ...about, description: 'Shops of the town' })
+    expect(await listed()).toMatchObject({ description: 'Shops of the town' })
+    expect(await listed()).not.toHaveProperty('attribution')
     for (const wrong of [7, 'x'.repeat(901), 'a\u0001b', 'a\0b', '\ud800']) {
       const { status, body: told } = await post('table', { ...body, name: 'too_long', attribution: wrong })
       expect([status, told.code, told.message]).toEqual([400, 'BAD_BODY', 'attribution of the body is not a text of at most 900 characters without control characters']) // prettier-ignore
