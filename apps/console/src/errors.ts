@@ -46,7 +46,12 @@ export const notOfferedHere = defineError(
   (f: { what: string }) => `The console does not offer ${f.what.slice(0, 200)}`,
 )
 
-export const mapNotFound = defineError('MAP_NOT_FOUND', 'not_found', (f: { id: string }) => `There is no map ${f.id}`)
+export const mapNotFound = defineError(
+  'MAP_NOT_FOUND',
+  'not_found',
+  (f: { id: string }) => `There is no map ${f.id}`,
+  () => ({ hint: 'It was deleted or is private. Ask its author for a link.' }),
+)
 
 export const mapChanged = defineError(
   'MAP_CHANGED',

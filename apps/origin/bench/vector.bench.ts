@@ -82,7 +82,11 @@ async function askBare(tiles: readonly Tile[], count: number): Promise<Answered>
 
 function bareTile([z, x, y]: Tile): Promise<number> {
   const parameters = new Parameters()
-  const text = tileSql(layer, { z, x, y, buffer: 64, limit: 50_000, cluster: null, conditions: [] }, parameters)
+  const text = tileSql(
+    layer,
+    { z, x, y, buffer: 64, limit: 50_000, cluster: null, hasLabelPoints: false, conditions: [] },
+    parameters,
+  )
   return bare.session(async ({ client: connection }) => {
     await connection.query(begin)
     const { rows } = await connection.query<{ tile: Buffer }>(text, parameters.values)

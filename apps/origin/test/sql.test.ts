@@ -241,6 +241,30 @@ describe('a hostile statement', () => {
     expect(await one(`select obj_description('public.silent'::regclass, 'pg_class') as v`)).toBeNull()
   })
 
+  test('keeps the attribution of its sources with a table, and tiles name it', async () => {
+    const attribution = 'Contains "Copernicus" data, <b>ESA</b>'
+    const body = { sql: 'select id, geom from shops', name: 'attributed', attribution }
+    expect((await post('table', body)).status).toBe(200)
+    const response = await fetch(`${origin.url}/vector/v1/public.attributed`, {
+      headers: { apikey: origin.keys.service },
+    })
+    const tiles = (await response.json()) as { vector_layers: { description: string }[] }
+    expect(tiles).toMatchObject({ attribution, vector_layers: [{ description: '' }] })
+    expect(tiles).not.toHaveProperty('description')
+    const listed = async () => {
+      const answer = await fetch(`${origin.url}/vector/v1/catalog`, { headers: { apikey: origin.keys.service } })
+      return ((await answer.json()) as { tiles: Record<string, object> }).tiles['public.attributed']
+    }
+    expect(await listed()).toMatchObject({ description: null, attribution })
+    await origin.db.database.query(`comment on table public.attributed is 'Shops of the town'`)
+    expect(await listed()).toMatchObject({ description: 'Shops of the town' })
+    expect(await listed()).not.toHaveProperty('attribution')
+    for (const wrong of [7, 'x'.repeat(901), 'a\u0001b', 'a\0b', '\ud800']) {
+      const { status, body: told } = await post('table', { ...body, name: 'too_long', attribution: wrong })
+      expect([status, told.code, told.message]).toEqual([400, 'BAD_BODY', 'attribution of the body is not a text of at most 900 characters without control characters']) // prettier-ignore
+    }
+  })
+
   test('leaves no setting and no lock behind for other callers', async () => {
     await rowsOf(
       `select set_config('search_path', 'terrane', false) as a, set_config('statement_timeout', '1', false) as b, set_config('request.jwt.claims', '{"sub":"x"}', false) as c`,

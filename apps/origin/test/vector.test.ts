@@ -389,7 +389,7 @@ describe('our own encoder beside the database', () => {
         [12, 2178, 1420],
         [13, 4357, 2841],
       ] as const) {
-        const query = { z, x, y, buffer: 64, limit: 50_000, cluster: null, conditions: [] }
+        const query = { z, x, y, buffer: 64, limit: 50_000, cluster: null, hasLabelPoints: false, conditions: [] }
         const [theirs, ours] = await origin.db.database.transaction(async (session) => {
           const layer = await findLayer(session, 'public', 'mixed', null)
           const parameters = new Parameters()

@@ -199,6 +199,14 @@ describe('with its bucket', () => {
     expect(shown).toEqual([{ title: 'x' }])
   })
 
+  test('an archive has the attribution and the description in the comment of its table', async () => {
+    await query(`comment on table domains is '{"attribution": "ESA", "description": "Places"}'`)
+    await archive({ table: 'domains', zooms: [0, 0], archiveName: 'attributed' })
+    const about = await new StoredTiles(store, 'attributed.pmtiles').archive.getMetadata()
+    expect(about).toMatchObject({ attribution: 'ESA', description: 'Places' })
+    await query('comment on table domains is null')
+  })
+
   test('a view that fails is an error with its reason', async () => {
     const done = await archive({ table: 'broken' })
     expect(done).toMatchObject({ status: 'failed', error: { code: 'TABLE_UNREADABLE' } })

@@ -321,7 +321,22 @@ describe('readers', () => {
     const classifier = newName()
     await train({ classifier, ids: clicks(), ownerUuid: OWNER })
     const { body } = await submit(worker, 'trainClassifier', { table: 'scene', classifier, ids: clicks() })
-    expect(body.code).toBe('CLASSIFIER_EXISTS')
+    expect(body).toMatchObject({ code: 'CLASSIFIER_EXISTS', errors: [{ path: '/classifier' }] })
+  })
+
+  test('a taken name of a table of classes is refused with its field and the remedy', async () => {
+    const classifier = newName()
+    await train({ classifier, ids: clicks() })
+    const requests = { classifyEmbeddings: { classifier }, clusterEmbeddings: { clusters: 2 } }
+    for (const [task, request] of Object.entries(requests)) {
+      const { body } = await submit(worker, task, { table: 'scene', tableName: 'fields', ...request })
+      expect(body).toMatchObject({
+        code: 'TABLE_EXISTS',
+        message: 'Table public.fields exists already',
+        hint: expect.stringMatching(/^Choose another name, .*mode replace/),
+        errors: [{ path: '/tableName' }],
+      })
+    }
   })
 })
 

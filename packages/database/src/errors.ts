@@ -31,9 +31,10 @@ export const answerUnreadable = defineError(
 export const tableExists = defineError(
   'TABLE_EXISTS',
   'conflict',
-  (f: { schema: string; table: string }) => `Table ${f.schema}.${f.table} exists already`,
-  () => ({
-    hint: 'Choose another name, or drop that table first. An import replaces a table with mode replace (terrane import --replace).',
+  (f: { schema: string; table: string; field?: 'tableName' }) => `Table ${f.schema}.${f.table} exists already`,
+  (f) => ({
+    hint: 'Choose another name, or drop that table first. Imports and tables of classes replace a table with mode replace (terrane import --replace).',
+    ...(f.field && { errors: [{ path: `/${f.field}`, message: 'is the name of a table that exists' }] }),
   }),
 )
 

@@ -2,4 +2,5 @@ export { openDatabase, qualified, quoteIdentifier, quoteLiteral } from './databa
 export type { Database, Queryable, Session } from './database.ts'
 export type { Capabilities } from './capabilities.ts'
 export { LentSession } from './lent-session.ts'
+export { readComment } from './table-comment.ts'
 export { migrate, refuseOtherSchema, refuseOtherVersion } from './migrate.ts'

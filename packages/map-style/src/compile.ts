@@ -1,5 +1,5 @@
 import type { MapDocument, MapLayer, RasterLayer, VectorLayer } from './document.ts'
-import { isClustered } from './layer-colors.ts'
+import { hasLabelPoints, isClustered } from './layer-colors.ts'
 import { partsOf, type StyleLayer } from './layer-parts.ts'
 import { restConditions } from './rest-conditions.ts'
 
@@ -46,7 +46,7 @@ function sourceOf(layer: MapLayer): Record<string, unknown> {
   if (layer.kind === 'vector')
     return {
       type: 'vector',
-      tiles: [`terrane:/vector/v1/${encodeURIComponent(layer.table)}/{z}/{x}/{y}${clusterQuery(layer)}`],
+      tiles: [`terrane:/vector/v1/${encodeURIComponent(layer.table)}/{z}/{x}/{y}${tileQuery(layer)}`],
       maxzoom: 22,
       ...about,
     }
@@ -58,7 +58,8 @@ function sourceOf(layer: MapLayer): Record<string, unknown> {
  * Tiles apply the filters before clustering, because clusters have no properties. For texts, only null counts as empty
  * there.
  */
-function clusterQuery(layer: VectorLayer): string {
+function tileQuery(layer: VectorLayer): string {
+  if (hasLabelPoints(layer)) return '?label_points=true'
   if (!isClustered(layer)) return ''
   return `?${new URLSearchParams([['cluster', String(CLUSTER)], ...restConditions(layer.filters, false)]).toString()}`
 }

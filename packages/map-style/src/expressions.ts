@@ -7,19 +7,23 @@ export type Expression = readonly unknown[]
 /** The colour of features that are in no class. */
 export const UNCLASSED = '#8a949a'
 
-/** The colour of a feature by its properties: a CSS colour, or an expression of MapLibre. */
-export function colorOf(coloring: Coloring): string | Expression {
-  if (coloring.by === 'one') return coloring.color
+/**
+ * The colour of a feature by its properties: a CSS colour, or an expression of MapLibre.
+ *
+ * @param shown replaces each colour
+ */
+export function colorOf(coloring: Coloring, shown = (color: string) => color): string | Expression {
+  if (coloring.by === 'one') return shown(coloring.color)
   const value = ['get', coloring.property]
   if (coloring.by === 'category') {
     const { values, palette } = coloring
-    const colors = colorsOf(palette, values.length)
+    const colors = colorsOf(palette, values.length).map(shown)
     const cases = values.slice(0, colors.length).flatMap((one, i) => [['==', value, one.value], colors[i]])
-    return cases.length === 0 ? UNCLASSED : ['case', ...cases, UNCLASSED]
+    return cases.length === 0 ? shown(UNCLASSED) : ['case', ...cases, shown(UNCLASSED)]
   }
   const { starts, palette, isReversed } = coloring
-  const colors = colorsOf(palette, starts.length, isReversed)
-  if (starts.length === 0) return UNCLASSED
+  const colors = colorsOf(palette, starts.length, isReversed).map(shown)
+  if (starts.length === 0) return shown(UNCLASSED)
   const stops = starts.slice(1).flatMap((start, i) => [start, colors[i + 1]])
   const step = stops.length === 0 ? colors[0] : ['step', value, colors[0], ...stops]
   // A tile may have numbers that are not finite; they belong to no class.
@@ -27,7 +31,7 @@ export function colorOf(coloring: Coloring): string | Expression {
     ['>=', value, -Number.MAX_VALUE],
     ['<=', value, Number.MAX_VALUE],
   ]
-  return ['case', ['all', ['has', coloring.property], isNumber(value), ...isFinite], step, UNCLASSED]
+  return ['case', ['all', ['has', coloring.property], isNumber(value), ...isFinite], step, shown(UNCLASSED)]
 }
 
 /** Whether a value is a number, in operators that QGIS converts, too: `typeof` and `number` are none of them. */

@@ -12,6 +12,11 @@ export function isClustered({ draw, geometry }: VectorLayer): boolean {
   return draw === 'cluster' && geometry === 'point'
 }
 
+/** Whether the areas of a layer are labelled at points of their tiles, because an area may lie in several tiles. */
+export function hasLabelPoints({ label, geometry }: VectorLayer): boolean {
+  return label !== null && (geometry === 'area' || geometry === 'mixed')
+}
+
 /** Colours of a heat map, from few points to many: a palette, or one colour that fades in. */
 export function heatColors(color: Coloring): readonly string[] {
   if (color.by === 'one') return [color.color]

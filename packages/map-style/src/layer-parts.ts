@@ -1,6 +1,6 @@
 import { colorOf, filterOf, type Expression } from './expressions.ts'
 import type { MapLayer, VectorLayer } from './document.ts'
-import { CLUSTER_COLOR, heatColors, isClustered } from './layer-colors.ts'
+import { CLUSTER_COLOR, hasLabelPoints, heatColors, isClustered } from './layer-colors.ts'
 
 export interface StyleLayer {
   readonly id: string
@@ -39,7 +39,7 @@ export function partsOf(layer: MapLayer): StyleLayer[] {
     ...(has('line') ? [linePart(layer, drawn('line', 'LineString'), visibility)] : []),
     ...(has('point') ? [pointPart(layer, drawn('point', 'Point'), visibility)] : []),
     ...(isClustered(layer) ? [countPart(drawn('count', 'Point'), visibility)] : []),
-    ...(layer.label ? [labelPart(layer, layer.label, drawn('label', null), visibility)] : []),
+    ...labelParts(layer, drawn, visibility),
   ]
 }
 
@@ -111,9 +111,25 @@ function pointPart(layer: VectorLayer, drawn: Drawn, visibility: Visibility): St
   }
 }
 
+/** Labels of areas, which have a layer of points in the tiles, and of other features. */
+function labelParts(
+  layer: VectorLayer,
+  drawn: (part: string, geometry: string | null) => Drawn,
+  visibility: Visibility,
+): StyleLayer[] {
+  const { label, geometry } = layer
+  if (!label) return []
+  const part = (name: string, kind: string | null) => labelPart(layer, label, drawn(name, kind), visibility)
+  if (!hasLabelPoints(layer)) return [part('label', null)]
+  const areas = part('label', null)
+  const ofAreas = { ...areas, 'source-layer': `${String(areas['source-layer'])}:labels` }
+  if (geometry === 'area') return [ofAreas]
+  return [ofAreas, part('label-line', 'LineString'), part('label-point', 'Point')]
+}
+
 function labelPart(
   { geometry }: VectorLayer,
-  label: { readonly property: string; readonly size: number },
+  label: NonNullable<VectorLayer['label']>,
   drawn: Drawn,
   visibility: Visibility,
 ): StyleLayer {

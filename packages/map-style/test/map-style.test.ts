@@ -38,6 +38,21 @@ const IN_QGIS = new Set([
   'geometry-type',
 ])
 
+test('areas are labelled at the points that their tiles have for it, other features at themselves', () => {
+  const labelled = (geometry: 'area' | 'line' | 'mixed') => {
+    const map = mapOf({ by: 'one', color: '#000000' }, [])
+    const layer = { ...map.layers[0]!, geometry, label: { property: 'name', size: 12 } }
+    const style = compile({ ...map, layers: [layer] as MapDocument['layers'] })
+    const labels = style.layers.filter(({ type }) => type === 'symbol')
+    const [source] = Object.values(style.sources)
+    const hasPoints = (source!['tiles'] as string[])[0]!.endsWith('?label_points=true')
+    return { hasPoints, labels: labels.map((part) => String(part['source-layer']).endsWith(':labels')) }
+  }
+  expect(labelled('area')).toEqual({ hasPoints: true, labels: [true] })
+  expect(labelled('line')).toEqual({ hasPoints: false, labels: [false] })
+  expect(labelled('mixed')).toEqual({ hasPoints: true, labels: [true, false, false] })
+})
+
 test('QGIS converts the colours and the filters of a style, but for texts that contain another', async () => {
   await randomCases(300, (random) => {
     for (const { filter, paint = {}, type } of compile(randomMap(random)).layers) {

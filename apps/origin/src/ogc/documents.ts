@@ -1,3 +1,4 @@
+import { readComment } from '@terrane/database'
 import type { Collection, Column } from './collection.ts'
 import { CRS84, type Crs } from './crs.ts'
 import { queryables } from './cql2-sql.ts'
@@ -64,20 +65,22 @@ export function landingPage(base: string) {
 /** Facts for the description of a collection; without bounds it has no extent. */
 export interface DescribedCollection {
   readonly id: string
-  readonly description: string | null
+  readonly comment: string | null
   readonly systems: readonly Crs[]
   /** West, south, east, north. */
   readonly bounds: readonly number[] | null
 }
 
 /** A collection, with the same content in the list and as a single document. */
-export function collectionDocument(base: string, { id, description, systems, bounds }: DescribedCollection) {
+export function collectionDocument(base: string, { id, comment, systems, bounds }: DescribedCollection) {
+  const { description, attribution } = readComment(comment)
   const title = id
   const self = `${base}/collections/${encodeURIComponent(id)}`
   return {
     id,
     title,
     ...(description !== null && { description }),
+    ...(attribution !== null && { attribution }),
     ...(bounds !== null && { extent: { spatial: { bbox: [bounds], crs: CRS84.uri } } }),
     itemType: 'feature',
     crs: systems.map(({ uri }) => uri),

@@ -106,9 +106,9 @@ function collectionRoutes(scope: Http, deps: OgcDeps): void {
       return layers.map((layer) => ({ ...layer, systems: systems.get(layer.srid || 4326)! }))
     })
     const collections = []
-    for (const { schema, name, description, systems } of listed) {
+    for (const { schema, name, comment, systems } of listed) {
       const bounds = listed.length <= MOST_EXTENTS ? await boundsInList(deps, request, schema, name) : null
-      const described = { id: `${schema}.${name}`, description, systems, bounds }
+      const described = { id: `${schema}.${name}`, comment, systems, bounds }
       collections.push(documents.collectionDocument(baseOf(request), described))
     }
     return respond(request, reply, 'Collections', { collections })
@@ -118,7 +118,7 @@ function collectionRoutes(scope: Http, deps: OgcDeps): void {
     const document = await withCollection(deps, request, true, async (session, collection) =>
       documents.collectionDocument(baseOf(request), {
         id: collection.id,
-        description: collection.layer.comment,
+        comment: collection.layer.comment,
         systems: collection.systems,
         bounds: await boundsOf(session, collection.layer),
       }),

@@ -1,3 +1,4 @@
+import { readComment } from '@terrane/database'
 import type { Column, Relation, Routine, SchemaCatalog } from './catalog.ts'
 import { columnSchema, querySchema, typeSchema, type Json } from './json-types.ts'
 
@@ -146,7 +147,7 @@ function relationPath(relation: Relation, dialect: Dialect): Json {
   const filters = use(...columns.map((column) => `rowFilter.${name}.${column.name}`))
   const inserted = dialect.body(name, dialect.change(relation, true))
   const changed = dialect.body(name, dialect.change(relation, false))
-  const [summary, description] = split(relation.comment)
+  const [summary, description] = split(readComment(relation.comment).description)
   const common = { tags: [name], ...(summary && { summary }), ...(description && { description }) }
   const done = {
     '204': dialect.answer('No Content'),

@@ -21,6 +21,10 @@ const SQL_LENGTH = 100_000
 /** Longer expressions overflow the stack of the embedded database and end it. */
 const EMBEDDED_SQL_LENGTH = 10_000
 const ROWS = 1000
+/** Characters; a comment has at most 2000, in which quotes and line ends are written with two. */
+const MOST_ATTRIBUTION = 900
+/** Characters that JSON writes with six. */
+const LONG_IN_JSON = /[^\P{Cc}\n\r\t]|\p{Cs}/u
 const MOST_ROWS = 10_000
 
 /**
@@ -53,10 +57,10 @@ export async function sqlRoutes(app: Http, deps: SqlDeps): Promise<void> {
       post('/plan', (body, run) => run(read, (session) => statements.planStatement(session, body)))
       post('/rows', (body, run) => run(read, (session) => statements.readStatement(session, body, limitOf(body))))
       post('/table', async (body, run) => {
-        const name = nameOf(body)
+        const about = { name: nameOf(body), attribution: attributionOf(body) }
         return {
-          table: `public.${name}`,
-          rows: await run(keep, (session) => statements.keepTable(session, body, name)),
+          table: `public.${about.name}`,
+          rows: await run(keep, (session) => statements.keepTable(session, body, about)),
         }
       })
       post('/query', async (body, run) => {
@@ -168,13 +172,14 @@ interface Named {
 
 interface Body extends statements.Statement, Named {
   readonly limit: unknown
+  readonly attribution: unknown
 }
 
 function readBody(body: unknown, longest: number): Body {
-  const { sql, parameters, limit, name } = (body ?? {}) as Record<string, unknown>
+  const { sql, parameters, limit, name, attribution } = (body ?? {}) as Record<string, unknown>
   if (typeof sql !== 'string' || sql.trim() === '' || sql.length > longest || sql.includes('\0'))
     throw badBody('sql', `a statement of at most ${longest} characters`)
-  return { sql: withoutEnd(sql), parameters: readParameters(parameters), limit, name }
+  return { sql: withoutEnd(sql), parameters: readParameters(parameters), limit, name, attribution }
 }
 
 /** The statement without semicolons at its end. */
@@ -187,6 +192,13 @@ function withoutEnd(sql: string): string {
 function limitOf({ limit = ROWS }: Body): number {
   if (Number.isInteger(limit) && (limit as number) >= 1 && (limit as number) <= MOST_ROWS) return limit as number
   throw badBody('limit', `a whole number from 1 to ${MOST_ROWS}`)
+}
+
+function attributionOf({ attribution = null }: Body): string | null {
+  if (attribution === null) return null
+  if (typeof attribution === 'string' && attribution.length <= MOST_ATTRIBUTION && !LONG_IN_JSON.test(attribution))
+    return attribution.trim() || null
+  throw badBody('attribution', `a text of at most ${MOST_ATTRIBUTION} characters without control characters`)
 }
 
 function nameOf({ name }: Named): string {

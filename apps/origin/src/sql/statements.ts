@@ -55,12 +55,20 @@ export async function readStatement(session: Session, statement: Statement, limi
   return `${JSON.stringify(about).slice(0, -1)},"rows":[${list.join(',')}]}`
 }
 
-/** Stores rows as a table of `public`, without a comment, which would show the statement to all readers. */
-export async function keepTable(session: Session, statement: Statement, name: string): Promise<number> {
+/**
+ * Stores rows as a table of `public`. Its comment has only the attribution for its tiles, because the statement would be
+ * shown to all readers.
+ */
+export async function keepTable(
+  session: Session,
+  statement: Statement,
+  { name, attribution }: { readonly name: string; readonly attribution: string | null },
+): Promise<number> {
   const { columns, text, args } = await typed(session, statement)
+  const comment = attribution === null ? null : JSON.stringify({ attribution })
   const { rows } = await session.query<{ rows: number }>(
     'select terrane.table_from_query($1, $2, $3, $4, $5, $6)::float8 as rows',
-    [text, args, JSON.stringify(columns), name, null, MOST_TABLE_ROWS],
+    [text, args, JSON.stringify(columns), name, comment, MOST_TABLE_ROWS],
   )
   return rows[0]!.rows
 }

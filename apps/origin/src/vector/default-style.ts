@@ -1,4 +1,5 @@
 import type { tileJson } from './tile-json.ts'
+import { labelLayerOf } from './tile-sql.ts'
 
 type TileJson = Awaited<ReturnType<typeof tileJson>>
 
@@ -40,8 +41,10 @@ export function defaultStyle({ name, tiles, minzoom, maxzoom, bounds, vector_lay
     layers: [
       { id: 'background', type: 'background', paint: { 'background-color': '#f6f4ef' } },
       ...(['polygon', 'line', 'point'] as const).flatMap((kind) =>
-        (layers as readonly VectorLayer[]).flatMap((layer, i) =>
-          mayHave(layer, kind) ? [styleLayer(layer.id, kind, COLORS[i % COLORS.length]!)] : [],
+        (layers as readonly VectorLayer[]).flatMap((layer, i, all) =>
+          mayHave(layer, kind) && !all.some(({ id }) => layer.id === labelLayerOf({ table: id }))
+            ? [styleLayer(layer.id, kind, COLORS[i % COLORS.length]!)]
+            : [],
         ),
       ),
     ],

@@ -70,17 +70,14 @@ export async function findLayer(
   if (!geometry) throw noSuchLayer(schema, table)
   const key = columns.find((column) => column.is_key && mapTypeOf(column.type) === 'int8') ?? null
   const shown = columns.filter((column) => !NEVER_SHOWN.has(column.type))
+  const names = shown.map((column) => column.name)
   const properties =
     wanted === null
       ? shown
       : wanted.map((name, index) => {
           if (wanted.indexOf(name) < index) throw repeatedProperty(name)
           const found = shown.find((column) => column.name === name)
-          if (!found)
-            throw noSuchProperty(
-              name,
-              shown.map((column) => column.name),
-            )
+          if (!found) throw noSuchProperty(name, names)
           return found
         })
   const column = `source.${quoteIdentifier(geometry.name)}`
@@ -108,7 +105,7 @@ interface ListedLayer {
   readonly geometry_type: string
   readonly rows: number | null
   /** The table's comment. */
-  readonly description: string | null
+  readonly comment: string | null
 }
 
 /** Names of the layers of some schemas that the caller may read, with their kind of geometry. */
@@ -116,7 +113,7 @@ export async function listLayers(session: Queryable, schemas: readonly string[])
   const { rows } = await session.query<ListedLayer>(
     `select distinct on (n.nspname, c.relname) n.nspname as schema, c.relname as name, postgis_typmod_srid(a.atttypmod) as srid,
        postgis_typmod_type(a.atttypmod) as geometry_type, nullif(greatest(c.reltuples, 0), 0)::float8 as rows,
-       obj_description(c.oid, 'pg_class') as description
+       obj_description(c.oid, 'pg_class') as comment
      from pg_class c join pg_namespace n on n.oid = c.relnamespace
      join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
      join pg_type t on t.oid = a.atttypid and t.typname in ('geometry', 'geography')

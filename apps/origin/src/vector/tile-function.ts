@@ -66,11 +66,8 @@ export function functionSql(
         return value === null ? [] : [[name, JSON.stringify(value)] as const]
       })
   const all = [...members, ...given]
-  const text = `select result as tile from ${callSql(
-    { ...named, args },
-    all.map(([name]) => name),
-    () => '$1',
-  )} as result`
+  const names = all.map(([name]) => name)
+  const text = `select result as tile from ${callSql({ ...named, args }, names, () => '$1')} as result`
   return { text, json: `{${all.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}` }
 }
 

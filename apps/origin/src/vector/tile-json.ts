@@ -1,9 +1,10 @@
 import type { Principal } from '@terrane/auth'
-import type { Session } from '@terrane/database'
+import { readComment, type Session } from '@terrane/database'
 import type { FastifyRequest } from 'fastify'
 import { runAs } from '../rest/execute.ts'
 import { boundsOf } from './layer-bounds.ts'
 import type { Layer } from './layer.ts'
+import { labelLayerOf } from './tile-sql.ts'
 import { MAX_ZOOM, parametersOf, tableQueryOf, type SourceName } from './tile-request.ts'
 import { findSource, readingAs, type TileDeps, type TileSource } from './tiles.ts'
 
@@ -57,25 +58,28 @@ export async function tileJson(deps: TileDeps, request: FastifyRequest, sources:
 
 async function describeSource(session: Session, source: TileSource, parameters: URLSearchParams): Promise<Described> {
   if (source.kind === 'function') return describedByComment(source.fn.comment)
-  tableQueryOf(parameters)
+  const { hasLabelPoints } = tableQueryOf(parameters)
   const { layer } = source
+  const { description, attribution } = readComment(layer.comment)
   return {
-    description: layer.comment,
-    attribution: null,
+    description,
+    attribution,
     bounds: await boundsOf(session, layer),
     minzoom: 0,
     maxzoom: MAX_ZOOM,
-    vector_layers: [vectorLayer(layer)],
+    vector_layers: [layer.table, ...(hasLabelPoints ? [labelLayerOf(layer)] : [])].map((id) =>
+      vectorLayer(id, layer, description),
+    ),
   }
 }
 
-function vectorLayer({ table, comment, geometryType, properties }: Layer): object {
+function vectorLayer(id: string, { table, geometryType, properties }: Layer, description: string | null): object {
   return {
-    id: table,
-    description: comment ?? '',
+    id,
+    description: description ?? '',
     minzoom: 0,
     maxzoom: MAX_ZOOM,
-    geometry_type: geometryType,
+    geometry_type: id === table ? geometryType : 'Point',
     fields: Object.fromEntries(
       properties.map(({ name, type }) => [name, { text: 'String', bool: 'Boolean' }[type as string] ?? 'Number']),
     ),
@@ -84,11 +88,11 @@ function vectorLayer({ table, comment, geometryType, properties }: Layer): objec
 
 /** A comment that is a JSON object adds members to the TileJSON; any other comment is the description. */
 function describedByComment(comment: string | null): Described {
-  const given = objectIn(comment)
+  const { description, attribution, given } = readComment(comment)
   const { bounds, vector_layers: layers } = given ?? {}
   return {
-    description: given ? textOr(given['description']) : comment,
-    attribution: textOr(given?.['attribution']),
+    description: given && description === comment ? null : description,
+    attribution,
     bounds: Array.isArray(bounds) && bounds.length === 4 && bounds.every(Number.isFinite) ? bounds : WORLD,
     minzoom: zoomOr(given?.['minzoom'], 0),
     maxzoom: zoomOr(given?.['maxzoom'], MAX_ZOOM),
@@ -96,21 +100,8 @@ function describedByComment(comment: string | null): Described {
   }
 }
 
-function textOr(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
-}
-
 function zoomOr(value: unknown, fallback: number): number {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_ZOOM
     ? (value as number)
     : fallback
-}
-
-function objectIn(comment: string | null): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(comment ?? '')
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null
-  } catch {
-    return null
-  }
 }

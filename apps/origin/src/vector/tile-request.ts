@@ -29,7 +29,7 @@ export interface TileRequest extends TilePlace {
 /** At this zoom a tile is 2.4 m wide at the equator; our own encoder has a precision of 4 cm. */
 export const MAX_ZOOM = 24
 /** Parameters that are not filters. */
-const OWN: ReadonlySet<string> = new Set(['properties', 'limit', 'buffer', 'cluster', 'apikey'])
+const OWN: ReadonlySet<string> = new Set(['properties', 'limit', 'buffer', 'cluster', 'label_points', 'apikey'])
 const MAX_FEATURES = 50_000
 /** Same default as Martin. */
 const BUFFER = 64
@@ -66,8 +66,15 @@ export function tableQueryOf(parameters: URLSearchParams) {
     limit: wholeOf(parameters.get('limit'), 'limit', 1, MAX_FEATURES) ?? MAX_FEATURES,
     buffer: wholeOf(parameters.get('buffer'), 'buffer', 0, 1024) ?? BUFFER,
     cluster: clusterOf(parameters),
+    hasLabelPoints: hasLabelPoints(parameters),
     conditions: parseQuery(filters).conditions,
   }
+}
+
+function hasLabelPoints(parameters: URLSearchParams): boolean {
+  const value = parameters.get('label_points')
+  if (value !== null && value !== 'true' && value !== 'false') throw badTile('label_points is true or false')
+  return value === 'true'
 }
 
 /** @throws PGRST100 for a side that does not divide the tile, because squares of neighbouring tiles would not align */

@@ -1,4 +1,5 @@
 import { forbidden, publicLimitsOf, type Principal } from '@terrane/auth'
+import { readComment } from '@terrane/database'
 import type { Http } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 import { abortOnDisconnect } from '../abort-on-disconnect.ts'
@@ -41,7 +42,11 @@ export async function vectorRoutes(app: Http, deps: VectorDeps): Promise<void> {
         const as = readingAs(principal, deps.schemas[0] as string)
         const all = await runAs(deps.database, as, (session) => listLayers(session, deps.schemas))
         const layers = all.filter(({ schema, name }) => mayAskFor(principal, schema, name))
-        return { tiles: Object.fromEntries(layers.map(({ schema, name, ...about }) => [`${schema}.${name}`, about])) }
+        const tiles = layers.map(({ schema, name, comment, ...about }) => {
+          const { description, attribution } = readComment(comment)
+          return [`${schema}.${name}`, { ...about, description, ...(attribution !== null && { attribution }) }]
+        })
+        return { tiles: Object.fromEntries(tiles) }
       })
       scope.get('/:source', { config }, (request) => tileJson(deps, request, sourcesIn(deps, request)))
       scope.get('/:source/style.json', { config }, async (request) =>

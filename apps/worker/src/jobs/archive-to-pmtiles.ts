@@ -1,6 +1,6 @@
 import { ArchiveToPmtiles, type JobWarning } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
-import type { Database } from '@terrane/database'
+import { readComment, type Database } from '@terrane/database'
 import { scan, type PackedBytes, type ScanValues } from '@terrane/database/scan'
 import { checkKey } from '@terrane/storage'
 import { buildPmtilesInThread, type AttributeValue, type FeatureBatch, type TilerResult } from '@terrane/tiling/vector'
@@ -122,14 +122,17 @@ async function describeSources(
   database: Database,
   layers: readonly SourceLayer[],
 ): Promise<{ attribution?: string; description?: string }> {
-  const { rows } = await database.query<{ attribution: string | null; description: string | null }>(
-    `select i.attribution, obj_description(format('%I.%I', t.schema, t.name)::regclass, 'pg_class') as description
+  const { rows } = await database.query<{ attribution: string | null; comment: string | null }>(
+    `select i.attribution, obj_description(format('%I.%I', t.schema, t.name)::regclass, 'pg_class') as comment
      from unnest($1::text[], $2::text[]) with ordinality as t (schema, name, place)
      left join terrane.imports i on i.table_schema = t.schema and i.table_name = t.name order by place`,
     [layers.map(({ schema }) => schema), layers.map(({ tableName }) => tableName)],
   )
-  const attributions = [...new Set(rows.flatMap(({ attribution }) => attribution ?? []))]
-  const description = rows.length === 1 ? rows[0]!.description : null
+  const comments = rows.map(({ comment }) => readComment(comment))
+  const attributions = [
+    ...new Set(rows.flatMap(({ attribution }, at) => comments[at]!.attribution ?? attribution ?? [])),
+  ]
+  const description = comments.length === 1 ? comments[0]!.description : null
   return {
     ...(attributions.length > 0 && { attribution: attributions.join(', ') }),
     ...(description !== null && { description }),

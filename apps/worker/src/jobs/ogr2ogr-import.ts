@@ -84,7 +84,7 @@ async function checkTarget(database: Queryable, input: Ogr2ogrImport): Promise<v
   const { rowCount } = await database.query('select 1 from pg_namespace where nspname = $1', [schema])
   if (!rowCount) throw schemaNotFound({ schema })
   const exists = await relationExists(database, schema, tableName)
-  if (mode === 'create' && exists) throw tableExists({ schema, table: tableName })
+  if (mode === 'create' && exists) throw tableExists({ schema, table: tableName, field: 'tableName' })
   if (mode === 'append' && !exists) throw targetMissing({ schema, table: tableName })
 }
 

@@ -82,15 +82,15 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the story of a map`, () => {
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
     await drop('valley.tif', 'demo-scene.tif')
-    await page.getByRole('checkbox', { name: 'Show valley.tif' }).waitFor()
+    await page.getByRole('checkbox', { name: 'Show valley' }).waitFor()
     await mapReady(page)
     await saved()
     await step('raster')
-    await click(page.getByRole('checkbox', { name: 'Show valley.tif' }))
+    await click(page.getByRole('checkbox', { name: 'Show valley' }))
     await mapReady(page)
     expect(await page.getByLabel('Basemap').inputValue()).toMatch(/^basemap_town/)
     await step('basemap')
-    await click(page.getByRole('checkbox', { name: 'Show valley.tif' }))
+    await click(page.getByRole('checkbox', { name: 'Show valley' }))
   })
 
   test('its tiles are embedded, and a click finds similar ones', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { changesSql, rankedChanges, searchSql, withOutlines } from './embeddings.ts'
+import { attributionOf, changesSql, rankedChanges, searchSql, withOutlines, type EmbeddingTable } from './embeddings.ts'
 
 const geom = { type: 'Polygon' as const, coordinates: [] }
 const change = (id: string, z: number | null, score: number) => ({ id, change_z: z, change_score: score, geom })
@@ -45,4 +45,12 @@ test('the statement of a search selects what it shows, with names and values as 
     'select id, change_z, change_score, st_multi(geom)::geometry(MultiPolygon, 4326) as geom from "geoembeddings"."change_detection"(' +
       "table_name_1 => 'b', table_name_2 => 'a', result_limit => '20', include_geom => 'true') where \"change_z\" >= 3",
   )
+})
+
+test('tiles of a comparison have the attribution of both tables, each once', () => {
+  const table = (name: string, attribution: string | null) => ({ table_name: name, attribution }) as EmbeddingTable
+  const tables = [table('a', 'ESA'), table('b', 'USGS'), table('c', 'ESA'), table('d', null)]
+  expect(attributionOf(tables, ['a', 'b'])).toBe('ESA, USGS')
+  expect(attributionOf(tables, ['a', 'c'])).toBe('ESA')
+  expect([attributionOf(tables, ['a', null]), attributionOf(tables, ['d'])]).toEqual(['ESA', null])
 })

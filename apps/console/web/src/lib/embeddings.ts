@@ -62,6 +62,12 @@ export function readTiles(ref: string, table: string, signal?: AbortSignal): Pro
   return get(projectPath(ref, `/rest/v1/${table}?${query}`), signal)
 }
 
+/** Attribution of the named tables together; null when none has one. */
+export function attributionOf(tables: readonly EmbeddingTable[], names: readonly (string | null)[]): string | null {
+  const found = tables.filter(({ table_name: name }) => names.includes(name)).flatMap((one) => one.attribution || [])
+  return [...new Set(found)].join(', ') || null
+}
+
 /** Names of the classifiers that begin with a text of letters, digits and `_`, once per version. */
 export async function readClassifiers(ref: string, beginning: string): Promise<readonly string[]> {
   const query = new URLSearchParams({ select: 'name', name: `like.${beginning}*` })

@@ -35,8 +35,14 @@ export function readStatement(ref: string, statement: Statement, signal?: AbortS
   return request('POST', projectPath(ref, '/sql/v1/rows'), statement, signal)
 }
 
-export function keepTable(ref: string, statement: Statement, name: string): Promise<{ table: string; rows: number }> {
-  return request('POST', projectPath(ref, '/sql/v1/table'), { ...statement, name })
+/** Stores the rows of a statement as a table. @param attribution of the data that the statement reads */
+export function keepTable(
+  ref: string,
+  statement: Statement,
+  name: string,
+  attribution: string | null = null,
+): Promise<{ table: string; rows: number }> {
+  return request('POST', projectPath(ref, '/sql/v1/table'), { ...statement, name, attribution })
 }
 
 /** Keeps a statement as a function with its parameters, and as a view that maps show. Returns `schema.view`. */

@@ -1,3 +1,6 @@
+import type { Ground } from '@terrane/map-style/halos'
+import { contrastOn } from './contrast.ts'
+
 /** Colours of the map parts beneath the data. */
 export interface MapColors {
   readonly background: string
@@ -37,6 +40,18 @@ export function mapColors(dark: boolean): MapColors {
         accent: '#0b7a6d',
         casing: '#ffffff',
       }
+}
+
+/** Contrast that graphics need to their background (WCAG 2.2, 1.4.11). */
+const LEAST_CONTRAST = 3
+
+/** The ground of a theme: land and background. Colours in other notations than `#rrggbb` count as clear. */
+export function groundOf(dark: boolean): Ground {
+  const { land, background } = mapColors(dark)
+  const isFaint = (color: string, opacity: number) =>
+    [land, background].some((ground) => (contrastOn(ground, color, opacity) ?? LEAST_CONTRAST) < LEAST_CONTRAST)
+  // Little more contrast than needed
+  return { isFaint, halo: dark ? '#74828b' : '#76828a' }
 }
 
 /** Colours suggested by the name of a layer. */

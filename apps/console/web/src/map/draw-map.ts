@@ -1,5 +1,7 @@
 import type { LayerSpecification, Map as MapLibreMap, SourceSpecification } from 'maplibre-gl'
-import { addressed, compile, type MapDocument, type Style } from '@terrane/map-style'
+import { addressed, compile, documentOf, type MapDocument, type Style } from '@terrane/map-style'
+import { isHalo, withHalos } from '@terrane/map-style/halos'
+import { groundOf } from './colors.ts'
 import { TileRefused } from './engine.ts'
 
 type Layer = LayerSpecification & {
@@ -16,18 +18,35 @@ const isOwn = (id: string) => id.startsWith(PREFIX)
 /** Id of the source of a layer of the document. */
 export const drawnSource = (id: string): string => `${PREFIX}${id}`
 
-/** Draws a map; only changes since the last call are passed to the engine. */
-export function drawMap(map: MapLibreMap, document: MapDocument, base: string): void {
-  drawStyle(map, addressed(compile(document), base))
+/**
+ * Draws a map; only changes since the last call are passed to the engine.
+ *
+ * @param dark whether the map has the dark theme
+ */
+export function drawMap(map: MapLibreMap, document: MapDocument, base: string, dark: boolean): void {
+  const style = addressed(compile(document), base)
+  drawStyle(map, { ...style, layers: withHalos(style.layers, document, groundOf(dark)) })
 }
 
-/** Draws a public map, whose tiles come from another origin. */
-export function drawPublicMap(map: MapLibreMap, style: Style): void {
-  const sources = Object.entries(style.sources).map(([id, source]) => [
-    id,
-    { ...source, tiles: (source['tiles'] as string[]).map((tiles) => `page://${tiles}`) },
-  ])
-  drawStyle(map, { ...style, sources: Object.fromEntries(sources) as Style['sources'] })
+/**
+ * Draws a public map, whose tiles come from another origin.
+ *
+ * @param hidden ids of the layers of the document that are left out
+ */
+export function drawPublicMap(
+  map: MapLibreMap,
+  style: Style,
+  { hidden, dark }: { readonly hidden: readonly string[]; readonly dark: boolean },
+): void {
+  const sources = Object.entries(style.sources)
+    .filter(([id]) => !hidden.includes(id))
+    .map(([id, source]) => [id, { ...source, tiles: (source['tiles'] as string[]).map((tiles) => `page://${tiles}`) }])
+  const layers = style.layers.filter(({ source = '' }) => !hidden.includes(source))
+  drawStyle(map, {
+    ...style,
+    sources: Object.fromEntries(sources) as Style['sources'],
+    layers: withHalos(layers, documentOf(style), groundOf(dark)),
+  })
 }
 
 /** Draws the layers of a style that {@link compile} made. */
@@ -72,9 +91,9 @@ export function removeForbiddenRasters(map: MapLibreMap, onRemoved: (id: string)
   })
 }
 
-/** Ids of the layers of the map that is drawn. */
+/** Ids of the layers of the map that is drawn, without halos. */
 export function drawnLayers(map: MapLibreMap): string[] {
-  return map.getLayersOrder().filter(isOwn)
+  return map.getLayersOrder().filter((id) => isOwn(id) && !isHalo(id))
 }
 
 function update(map: MapLibreMap, layer: Layer): void {

@@ -26,6 +26,9 @@ export class TileRefused extends Error {
   }
 }
 
+/** Size of a label of the graticule with its distance from the edge, in pixels. */
+const [LABEL_WIDTH, LABEL_HEIGHT] = [50, 16]
+
 /** Labels use the page's own font, so no glyphs are downloaded. */
 export const FONT = ['Inter Variable']
 
@@ -33,7 +36,11 @@ export interface MapOptions {
   readonly container: HTMLElement
   readonly dark: boolean
   readonly view: MapView | null
+  /** Left, upper, right and lower edges in pixels of what covers the map, such as its title. */
+  readonly covers: () => readonly PixelBox[]
 }
+
+export type PixelBox = readonly [left: number, top: number, right: number, bottom: number]
 
 /** View of a map. */
 export interface MapView {
@@ -42,7 +49,7 @@ export interface MapView {
 }
 
 /** A map of meridians and parallels. A basemap is drawn beneath them, the project's data above. */
-export function createMap({ container, dark, view }: MapOptions): MapLibreMap {
+export function createMap({ container, dark, view, covers }: MapOptions): MapLibreMap {
   const map = new MapLibreMap({
     container,
     style: baseStyle(dark),
@@ -62,9 +69,16 @@ export function createMap({ container, dark, view }: MapOptions): MapLibreMap {
   const drawGraticule = () => {
     const bounds = map.getBounds()
     const box: Box = [bounds.getWest(), bounds.getSouth(), bounds.getEast(), bounds.getNorth()]
-    void map.getSource<GeoJSONSource>('graticule')?.setData(graticule(box))
+    const covered = covers().map(([left, top, right, bottom]): Box => {
+      const low = map.unproject([left - LABEL_WIDTH / 2, bottom + LABEL_HEIGHT / 2])
+      const high = map.unproject([right + LABEL_WIDTH / 2, top - LABEL_HEIGHT])
+      return [low.lng, low.lat, high.lng, high.lat]
+    })
+    void map.getSource<GeoJSONSource>('graticule')?.setData(graticule(box, covered))
   }
   map.on('load', drawGraticule)
+  // The controls of the page are added after the map is loaded.
+  void map.once('idle', drawGraticule)
   map.on('moveend', drawGraticule)
   return map
 }

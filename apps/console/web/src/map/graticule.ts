@@ -10,8 +10,10 @@ const WANTED = 7
 /**
  * Meridians and parallels for a view, with labels at its upper and left edge, because controls and attribution are at
  * the lower one.
+ *
+ * @param covers boxes of the view that a title or controls cover: labels there are placed beneath or beside them
  */
-export function graticule([west, south, east, north]: Box): GeoJSON.FeatureCollection {
+export function graticule([west, south, east, north]: Box, covers: readonly Box[] = []): GeoJSON.FeatureCollection {
   const width = Math.max(east - west, 1e-6)
   const step = STEPS.find((candidate) => width / candidate >= WANTED) ?? 0.001
   const features: GeoJSON.Feature[] = []
@@ -19,13 +21,26 @@ export function graticule([west, south, east, north]: Box): GeoJSON.FeatureColle
   const top = Math.min(north, MAX_LAT)
   for (const lng of multiples(step, west, east)) {
     features.push(line([lng, bottom], [lng, top]))
-    features.push(label([lng, top], degrees(wrap(lng), step, 'E', 'W'), 'top'))
+    const at = uncovered([lng, top], covers, ([, lower]) => [lng, lower])
+    if (at) features.push(label(at, degrees(wrap(lng), step, 'E', 'W'), 'top'))
   }
   for (const lat of multiples(step, bottom, top)) {
     features.push(line([west, lat], [east, lat]))
-    features.push(label([west, lat], degrees(lat, step, 'N', 'S'), 'left'))
+    const at = uncovered([west, lat], covers, ([, , right]) => [right, lat])
+    if (at) features.push(label(at, degrees(lat, step, 'N', 'S'), 'left'))
   }
   return { type: 'FeatureCollection', features }
+}
+
+type Position = [lng: number, lat: number]
+
+/** The position of a label, moved out of the box that covers it; null when another box covers the new one, too. */
+function uncovered(at: Position, covers: readonly Box[], moved: (cover: Box) => Position): Position | null {
+  const isIn = (box: Box, [lng, lat]: Position) => lng >= box[0] && lat >= box[1] && lng <= box[2] && lat <= box[3]
+  const cover = covers.find((box) => isIn(box, at))
+  if (!cover) return at
+  const next = moved(cover)
+  return covers.some((box) => box !== cover && isIn(box, next)) ? null : next
 }
 
 function multiples(step: number, from: number, to: number): number[] {

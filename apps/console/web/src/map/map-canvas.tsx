@@ -4,7 +4,7 @@ import type { Map as MapLibreMap } from 'maplibre-gl'
 import { useStore } from '../lib/store.ts'
 import { isDark } from '../lib/theme.ts'
 import { BasemapSwitch } from './basemap-switch.tsx'
-import { createMap, setMapTheme, type MapView } from './engine.ts'
+import { createMap, setMapTheme, type MapView, type PixelBox } from './engine.ts'
 
 export interface MapCanvasProps {
   /** Description of the map for screen readers. */
@@ -23,7 +23,12 @@ export function MapCanvas({ label, projectRef, onMap, children }: MapCanvasProps
   const dark = useStore(isDark)
   useEffect(() => {
     if (!box.current) return
-    const map = createMap({ container: box.current, dark: isDark.get(), view: savedView(projectRef) })
+    const map = createMap({
+      container: box.current,
+      dark: isDark.get(),
+      view: savedView(projectRef),
+      covers: () => coversIn(box.current?.parentElement ?? null),
+    })
     map.getCanvas().setAttribute('aria-label', label)
     map.on('load', () => {
       current.current = map
@@ -59,6 +64,17 @@ export function MapCanvas({ label, projectRef, onMap, children }: MapCanvasProps
 /** True when this browser has a saved view of the project. */
 export function hasSavedView(projectRef: string): boolean {
   return savedView(projectRef) !== null
+}
+
+/** Elements over the edges of a map, where its graticule is labelled: title, zoom buttons, choice of basemap. */
+function coversIn(box: HTMLElement | null): readonly PixelBox[] {
+  if (!box) return []
+  const { left, top } = box.getBoundingClientRect()
+  const found = box.querySelectorAll('.map-title, .basemap-switch, .maplibregl-ctrl-top-right > *')
+  return [...found].map((element) => {
+    const edges = element.getBoundingClientRect()
+    return [edges.left - left, edges.top - top, edges.right - left, edges.bottom - top]
+  })
 }
 
 function savedView(projectRef: string): MapView | null {

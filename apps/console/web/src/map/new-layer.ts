@@ -84,13 +84,23 @@ function featureLayer(
   }
 }
 
+/**
+ * Title of the layer of a raster: the name of its file without the ending, as layers of tables are named.
+ *
+ * @param url in the notation of `/raster/v1`
+ */
+export function rasterTitle(url: string): string {
+  const name = url.slice(url.lastIndexOf('/') + 1)
+  return name.replace(/(?<=.)\.tiff?$/i, '').replaceAll('_', ' ')
+}
+
 /** A layer of a GeoTIFF, with a stretch from its histogram. */
-export async function rasterLayer(ref: string, url: string, title: string): Promise<MapLayer> {
+export async function rasterLayer(ref: string, url: string): Promise<MapLayer> {
   const { geographic_bounds: bounds, minzoom, maxzoom, shown } = await readRaster(ref, url)
   const [west, south, east, north] = bounds
   return {
     id: newId(),
-    title,
+    title: rasterTitle(url),
     isShown: true,
     opacity: 1,
     zooms: ANY_ZOOM,

@@ -64,7 +64,7 @@ const LOAD_ROWS = 2000
 export async function checkEmbeddingTable({ database }: Project, tableName: string): Promise<void> {
   if (RESERVED.has(tableName)) throw reservedName({ name: tableName })
   if (await relationExists(database, EMBEDDINGS_SCHEMA, tableName)) {
-    throw tableExists({ schema: EMBEDDINGS_SCHEMA, table: tableName })
+    throw tableExists({ schema: EMBEDDINGS_SCHEMA, table: tableName, field: 'tableName' })
   }
 }
 

@@ -67,5 +67,6 @@ export async function checkOutput(
     })
   }
   const only = mode === 'create' ? {} : { isTable: false }
-  if (await relationExists(database, SCHEMA, tableName, only)) throw tableExists({ schema: SCHEMA, table: tableName })
+  if (await relationExists(database, SCHEMA, tableName, only))
+    throw tableExists({ schema: SCHEMA, table: tableName, field: 'tableName' })
 }

@@ -4,7 +4,8 @@ import { Button, Code, Loading, ProblemNotice, ProgressBar } from '../../compone
 import { Facts } from '../../components/facts.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Warnings } from '../../components/warnings.tsx'
-import { formatDateTime, formatDuration, formatJson, formatNumber, humanise } from '../../lib/format.ts'
+import { formatDateTime, formatDuration, formatJson, formatNumber } from '../../lib/format.ts'
+import { jobInputFacts } from '../../lib/job-input.ts'
 import { cancelJob, jobSeconds, jobState, jobSubject, jobWarnings, retryJob, type Job } from '../../lib/jobs.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link, navigate } from '../../lib/router.tsx'
@@ -75,10 +76,7 @@ function JobInput({ job }: { job: Job }): JSX.Element {
         <h2>Input</h2>
       </header>
       <div class="body stack">
-        <Facts
-          class="break"
-          rows={Object.entries(job.input).map(([name, value]) => [humanise(name), inputOf(value)])}
-        />
+        <Facts class="break" rows={jobInputFacts(job.input)} />
         <details>
           <summary>As JSON</summary>
           <Code label="Input" text={formatJson(job.input)} />
@@ -86,17 +84,6 @@ function JobInput({ job }: { job: Job }): JSX.Element {
       </div>
     </section>
   )
-}
-
-/** Maximum characters of a value of the input. */
-const MAX_INPUT = 300
-
-/** A value of the input, cut off: a text as it is, a stored file as its path, and others as JSON. */
-function inputOf(value: unknown): string {
-  const { bucket, path } = (value ?? {}) as { bucket?: unknown; path?: unknown }
-  const isFile = typeof bucket === 'string' && typeof path === 'string'
-  const text = isFile ? `${bucket}/${path}` : typeof value === 'string' ? value : JSON.stringify(value)
-  return text.length > MAX_INPUT ? `${text.slice(0, MAX_INPUT)} …` : text
 }
 
 function JobActions(props: {

@@ -51,9 +51,16 @@ export function JobsPage({ project }: { project: Project }): JSX.Element {
       {!jobs && !problem && <Loading what="Loading jobs" />}
       {jobs?.length === 0 && (
         <div class="card">
-          <Empty icon="jobs" title={task || status ? 'No job fits these filters' : 'No job yet'}>
-            <Link href={`/p/${project.ref}/new`}>Start one</Link>
-          </Empty>
+          {task || status ? (
+            <Empty icon="jobs" title="No job fits these filters">
+              <Link href={path}>Show all jobs</Link>
+            </Empty>
+          ) : (
+            <Empty icon="jobs" title="No job yet">
+              Jobs import data, embed imagery and write files. Drop a file on the page, or{' '}
+              <Link href={`/p/${project.ref}/new`}>start a job</Link>.
+            </Empty>
+          )}
         </div>
       )}
       {jobs && jobs.length > 0 && (

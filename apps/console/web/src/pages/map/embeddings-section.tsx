@@ -7,6 +7,7 @@ import { Icon } from '../../components/icon.tsx'
 import {
   MAX_TILES,
   MAX_VARIED,
+  attributionOf,
   changes,
   changesSql,
   readTiles,
@@ -97,6 +98,7 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
   )
   const sqlOf = (unit: ScoreUnit, least: number) =>
     compared ? changesSql(compared, unit, least) : searchSql(wish, least)
+  const attribution = attributionOf(catalogue.value ?? [], [table, before])
   const imagery = useResource(entry.kind === 'geo' ? `imagery ${project.ref} ${table}` : null, (signal) =>
     readImagery(project.ref, table, signal),
   )
@@ -129,7 +131,7 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
       />
       {found.problem && <ProblemNotice problem={found.problem} onRetry={found.reload} />}
       {found.loading && <Loading what="Comparing" />}
-      <SearchResult {...props} {...{ sqlOf }} found={found.value} hasImagery={Boolean(imagery.value)} />
+      <SearchResult {...props} {...{ sqlOf, attribution }} found={found.value} hasImagery={Boolean(imagery.value)} />
     </>
   )
 }

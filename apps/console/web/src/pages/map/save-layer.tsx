@@ -19,6 +19,8 @@ interface SaveLayerProps {
   readonly ending: string
   /** Statement with the shown tiles; null while none are shown. */
   readonly sql: string | null
+  /** Attribution of the tiles; null for none. */
+  readonly attribution: string | null
   /** Examples of two classes; null when a side has none, or when ids are not exact as numbers. */
   readonly examples: Examples | null
 }
@@ -27,7 +29,8 @@ interface SaveLayerProps {
  * Saves the shown tiles as a table, or all tiles with a class that is learnt from the examples, and opens it as a layer
  * of a new map, unless the page was left meanwhile.
  */
-export function SaveLayer({ projectRef, table, ending, sql, examples }: SaveLayerProps): JSX.Element {
+export function SaveLayer(props: SaveLayerProps): JSX.Element {
+  const { projectRef, table, ending, sql, attribution, examples } = props
   const { busy, problem, run } = useAction()
   const left = useMemo(() => new AbortController(), [])
   useEffect(() => () => left.abort(), [])
@@ -43,7 +46,7 @@ export function SaveLayer({ projectRef, table, ending, sql, examples }: SaveLaye
   }
   const save = async (statement: string) => {
     const name = await free(named(table, ending))
-    await keepTable(projectRef, { sql: statement, parameters: [] }, name)
+    await keepTable(projectRef, { sql: statement, parameters: [] }, name, attribution)
     open(name)
   }
   const classify = async ({ like, unlike }: Examples) => {

@@ -28,13 +28,15 @@ interface SearchResultProps {
   readonly found: Ranking | undefined
   readonly hasImagery: boolean
   readonly onFrom: (from: SearchFrom) => void
+  /** Attribution of both tables; null for none. */
+  readonly attribution: string | null
   /** Statement with the found tiles from a score on. */
   readonly sqlOf: (unit: ScoreUnit, least: number) => string
 }
 
 /** The results of a search, coloured on the map and listed. */
 export function SearchResult(props: SearchResultProps): JSX.Element | null {
-  const { project, map, from, before, entry, found, hasImagery, onFrom, sqlOf } = props
+  const { project, map, from, before, entry, found, hasImagery, onFrom, attribution, sqlOf } = props
   const [least, setLeast] = useState(-1)
   const [focus, setFocus] = useState<string | null>(null)
   const sides = !before && from && 'like' in from ? from : { like: [], unlike: [] }
@@ -67,6 +69,7 @@ export function SearchResult(props: SearchResultProps): JSX.Element | null {
         projectRef={project.ref}
         table={entry.table_name}
         ending={before ? 'changes' : 'alike'}
+        attribution={attribution}
         sql={found && others.length > 0 ? sqlOf(found.unit, Math.max(least, low)) : null}
         examples={areTwoClasses(sides) ? sides : null}
       />

@@ -76,7 +76,7 @@ async function readOffers(ref: string, signal: AbortSignal): Promise<Offer[]> {
       name: path,
       label: splitPath(path)[0],
       about: 'GeoTIFF',
-      make: () => rasterLayer(ref, `storage://${path}`, splitPath(path)[0]),
+      make: () => rasterLayer(ref, `storage://${path}`),
     })),
   ]
 }

@@ -4,6 +4,8 @@ import type { Map as MapLibreMap } from 'maplibre-gl'
 import type { MapDocument } from '@terrane/map-style'
 import { Button, IconButton, Segmented } from '../../components/basics.tsx'
 import { projectPath } from '../../lib/api.ts'
+import { useStore } from '../../lib/store.ts'
+import { isDark } from '../../lib/theme.ts'
 import { drawMap } from '../../map/draw-map.ts'
 import { MapCanvas } from '../../map/map-canvas.tsx'
 import { Choice, Slider } from './controls.tsx'
@@ -33,9 +35,10 @@ function withOneOf(map: MapDocument, shown: string, hidden: string): MapDocument
 
 /** Draws a map of the project. */
 export function useDrawn(map: MapLibreMap | null, document_: MapDocument, ref: string): void {
+  const dark = useStore(isDark)
   useEffect(() => {
-    if (map?.style) drawMap(map, document_, `${location.origin}${projectPath(ref)}`)
-  }, [map, document_])
+    if (map?.style) drawMap(map, document_, `${location.origin}${projectPath(ref)}`, dark)
+  }, [map, document_, dark])
 }
 
 const MODES = [

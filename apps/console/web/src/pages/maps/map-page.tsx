@@ -46,7 +46,7 @@ export function EditMapPage({ project, id }: { project: Project; id: string }): 
 
 async function firstLayers(ref: string, asked: { table: string | null; raster: string | null }): Promise<MapLayer[]> {
   if (asked.table !== null) return [await tableLayer(ref, asked.table)]
-  if (asked.raster !== null) return [await rasterLayer(ref, asked.raster, asked.raster.split('/').at(-1) ?? 'Raster')]
+  if (asked.raster !== null) return [await rasterLayer(ref, asked.raster)]
   return []
 }
 

@@ -110,7 +110,7 @@ function removeOnceDrawn(map: MapLibreMap, source: string, layers: readonly MapL
 async function layersOf(ref: string, { tables, rasters }: Dropped) {
   const all = await Promise.allSettled([
     ...tables.map((table) => tableLayer(ref, table)),
-    ...rasters.map((url) => rasterLayer(ref, url, url.split('/').at(-1) ?? url)),
+    ...rasters.map((url) => rasterLayer(ref, url)),
   ])
   const refused = all.find((one) => one.status === 'rejected')
   return {
