@@ -319,6 +319,8 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await page.getByRole('link', { name: 'Data', exact: true }).click()
     const file = { name: 'a note.csv', mimeType: 'text/csv', buffer: Buffer.from('x,y\n11.6,48.1\n') }
     await page.getByLabel('Choose a file').setInputFiles(file)
+    // The map of the file moves the list beneath it, and with it a button that is being clicked.
+    await page.getByText('table: 1 row, Point').waitFor()
     await page.getByRole('button', { name: 'Files', exact: true }).click()
     const row = page.getByRole('row', { name: /a_note\.csv/ })
     await row.waitFor()
