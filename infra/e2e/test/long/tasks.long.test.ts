@@ -204,7 +204,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the twelve tasks of a newcome
       const scene = await readFile(join(stack.home, 'data', 'demo-scene.tif'))
       for (const name of ['spring.tif', 'autumn.tif']) {
         await dropFile(page, name, scene)
-        await page.getByRole('checkbox', { name: `Show ${name}` }).waitFor()
+        await page.getByRole('checkbox', { name: `Show ${name.replace('.tif', '')}` }).waitFor()
       }
       await click(button('Compare two rasters'))
       await page.locator('.compare-over .map-box[aria-busy=false]').waitFor()
