@@ -1,4 +1,3 @@
-// Slow: each of 24 alerts is evaluated during the fault of each other.
 import { describe, expect, test } from 'vitest'
 import { firedBy, shippedRules } from './support/alerts.ts'
 import { CALM_SECONDS, END, FAULTS, STEP } from './support/faults.ts'

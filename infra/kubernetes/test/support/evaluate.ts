@@ -125,8 +125,17 @@ function evaluate(expr: string, scrapes: Scrapes, at: number): readonly Point[] 
     return operate({ operator: text(operator), on: on ?? null }, value(left), value(right))
   }
 
-  const found = value(parser.parse(expr).topNode.firstChild!)
+  const found = value(parsed(expr))
   return typeof found === 'number' ? [{ labels: {}, value: found }] : found
+}
+
+/** Expressions are evaluated at many times and parsed once. */
+const trees = new Map<string, SyntaxNode>()
+
+function parsed(expr: string): SyntaxNode {
+  const tree = trees.get(expr) ?? parser.parse(expr).topNode.firstChild!
+  trees.set(expr, tree)
+  return tree
 }
 
 function overRange(name: string, samples: Series['samples'], seconds: number): number | null {
