@@ -13,7 +13,7 @@ import { lateBound } from './plugins/late-bound.ts'
 import { packageQuirk, packageQuirks } from './plugins/package-quirks.ts'
 import { specifiers } from './plugins/specifiers.ts'
 import { systemFacts } from './plugins/system-facts.ts'
-import { uploaded } from './plugins/uploaded.ts'
+import { DATA_LOADERS, uploaded } from './plugins/uploaded.ts'
 import { wasmModules } from './plugins/wasm-modules.ts'
 import { namedModules } from './requires.ts'
 import { readCodeSettings } from './settings/code-settings.ts'
@@ -49,7 +49,7 @@ const OPTIONS = {
   // Stack traces in the log name the author's files and lines. The sources themselves are not included.
   sourcemap: 'external',
   sourcesContent: false,
-  loader: { '.txt': 'text', '.html': 'text', '.md': 'text', '.sql': 'text', '.wasm': 'binary' },
+  loader: DATA_LOADERS,
   define: {
     // Variables of CommonJS modules; a module that declares its own keeps it. Static files are stored beside the bundle.
     __dirname: 'import.meta.dirname',

@@ -17,3 +17,10 @@ test.each([
     details: expect.stringContaining(reason) as unknown,
   })
 })
+
+test.each(['a.txt', 'page.html', 'a.md', 'b.sql'])('an upload imports %s as its text', async (name) => {
+  const files = { 'index.ts': `import text from './${name}'\nconsole.log(text)`, [name]: '# it’s text' }
+  const bytes = Object.entries(files).map(([path, text]) => [path, new TextEncoder().encode(text)] as const)
+  const { code } = await bundleFiles(new Map(bytes))
+  expect(Buffer.from(code).toString()).toContain('# it')
+})

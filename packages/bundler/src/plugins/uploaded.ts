@@ -4,17 +4,21 @@ import { asMain } from './deno-sources.ts'
 import { readSpecifier } from './specifiers.ts'
 
 const EXTENSIONS = ['', '.ts', '.tsx', '.mts', '.js', '.mjs', '.jsx', '.json', '/index.ts', '/index.js'] as const
-const LOADERS: Readonly<Record<string, Loader>> = {
-  '.ts': 'ts',
-  '.mts': 'ts',
-  '.tsx': 'tsx',
-  '.jsx': 'jsx',
-  '.json': 'json',
+/** How files that are not code are imported. */
+export const DATA_LOADERS: Readonly<Record<string, Loader>> = {
   '.txt': 'text',
   '.html': 'text',
   '.md': 'text',
   '.sql': 'text',
   '.wasm': 'binary',
+}
+const LOADERS: Readonly<Record<string, Loader>> = {
+  ...DATA_LOADERS,
+  '.ts': 'ts',
+  '.mts': 'ts',
+  '.tsx': 'tsx',
+  '.jsx': 'jsx',
+  '.json': 'json',
 }
 
 /**
