@@ -23,7 +23,7 @@ test('the statements on pg-boss’s tables are written for the version that the 
   expect(version).toBe(QUEUE_SCHEMA_VERSION)
 })
 
-test('tasks with a job that may start now are listed, without those whose jobs wait for their time or run', async () => {
+test('only tasks with a job that may start now are listed', async () => {
   const boss = await startBoss(db.database, logger)
   const tasks = ['createGeoEmbeddings', 'exportTable', 'importEmbeddings', 'osmImportArea'] as const
   for (const name of tasks) await ensureQueue(boss, { name, expireSeconds: 60 })

@@ -49,10 +49,12 @@ export type GuardedFetch = (url: string, options?: FetchOptions) => Promise<Fetc
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /**
- * Makes the one client for every outgoing request that a caller can influence: https only (http by policy), the host is
- * resolved once, every resolved address must be public unicast unless the operator allows the host, the checked address
- * is the one that is dialled, each redirect is checked again, bytes and time are capped, credentials in URLs are refused
- * and headers with credentials are dropped when a redirect leaves the host.
+ * Makes the client for every outgoing request that a caller can influence:
+ * - only https, or http by policy
+ * - the host is resolved once, and its checked address is dialled
+ * - every resolved address must be public unicast, unless the operator allows the host
+ * - each redirect is checked again, and headers with credentials are dropped when it leaves the host
+ * - bytes and time are limited, and credentials in URLs are refused
  *
  * Errors: URL_REFUSED, DOWNLOAD_REFUSED (4xx except 429), DOWNLOAD_FAILED, DOWNLOAD_TIMEOUT, DOWNLOAD_TOO_LARGE.
  */

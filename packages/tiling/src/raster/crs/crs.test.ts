@@ -243,7 +243,7 @@ describe('a CRS without a code', () => {
     ],
     ['a method that is not known', [...method(3), WGS84], /GeoTIFF code 3/],
     ['a missing parameter', [...method(11), WGS84, [3080, [1]], [3081, [1]], [3078, [1]]], /lat_2 is missing/],
-    ['a zone that is none', [PROJECTED, USER, [3074, 16_061], WGS84], /only the code 16061/],
+    ['an unknown zone', [PROJECTED, USER, [3074, 16_061], WGS84], /only the code 16061/],
     ['a meridian of its own', [...method(1), [2048, 32_767], [2057, [6_378_137]], [2061, [2.5]]], /not Greenwich/],
     ['no datum at all', [...method(1), [3080, [1]], [3081, [1]]], /no datum and no ellipsoid/],
   ])('is refused for %s', async (_, keys, why) => {
